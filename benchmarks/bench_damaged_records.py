@@ -59,11 +59,11 @@ def campaign(record: Path, count: int, seed: int) -> tuple[Counter[tuple[str, st
         # Each reads the record itself, and nothing that another one derived from it.
         verb = VERBS[number % len(VERBS)]
         shutil.rmtree(record / "derived", ignore_errors=True)
-        code, told = _carried_out([verb[0], str(record), *verb[1:]])
-        is_right = code in RIGHT and "Traceback" not in told and "panicked" not in told
+        code, stderr = _carried_out([verb[0], str(record), *verb[1:]])
+        is_right = code in RIGHT and "Traceback" not in stderr and "panicked" not in stderr
         counts[verb[0], RIGHT[code] if is_right else WRONG] += 1
         if not is_right:
-            faults.append(f"{verb[0]}, a bit of {path.name}: {code}: {told.strip()[-160:]}")
+            faults.append(f"{verb[0]}, a bit of {path.name}: {code}: {stderr.strip()[-160:]}")
             print(faults[-1], flush=True)
     return counts, faults
 

@@ -2,9 +2,11 @@
 
 Each cell of the planted set that nobody acts on from outside is diagnosed within a budget, with its
 cause and without (`tests/planted/README.md`). What the cause costs is measured apart: runs with it
-and without, in turns, that no diagnosis saw. `--controls` diagnoses workloads that ship, healthy.
+and without, in turns, that no diagnosis saw. `--controls` diagnoses workloads that ship, healthy. With the directory of an
+earlier execution, `--keep` goes on where that one ended.
 
     .venv/bin/python benchmarks/bench_diagnosis.py --half heldout --keep DIR
+    .venv/bin/python benchmarks/bench_diagnosis.py --half calibration --sample 20 --keep DIR
     .venv/bin/python benchmarks/bench_diagnosis.py --cell 'spill*' --budget 2m
     .venv/bin/python benchmarks/bench_diagnosis.py --controls
 """
@@ -18,6 +20,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from fnmatch import fnmatch
 from pathlib import Path
+from random import Random
 from statistics import median
 from typing import Any
 
@@ -71,26 +74,50 @@ class Diagnosed:
         if self.failed is not None:
             return f"{self.name:<24}{arm:<9}failed: {' '.join(self.failed.split())[-140:]}"
         share = "" if self.true_share is None else f"{self.true_share:.0%}"
-        words = [
+        verdicts = [
             f"{verdict} {', '.join(keys)}{mark}"
             for mark, causes in ((" (planted)", self.right), ("", self.other))
             for verdict, keys in (causes or {}).items()
             if keys
         ]
-        return f"{self.name:<24}{arm:<9}{share:>5}  {self.seconds:4.0f} s  {'; '.join(words)}"
+        return f"{self.name:<24}{arm:<9}{share:>5}  {self.seconds:4.0f} s  {'; '.join(verdicts)}"
 
 
 def main() -> None:
     asked = _arguments()
-    if asked.keep:
-        asked.keep.mkdir(parents=True, exist_ok=True)
+    kept = Kept(asked.keep, "diagnosed-controls.json" if asked.controls else "diagnosed.json")
     with laboratory(asked.keep) as lab:
-        results = list(_controls(lab, asked) if asked.controls else _planted(lab, asked))
-    print("", *summary(results), sep="\n")
-    if asked.keep:
-        name = "diagnosed-controls.json" if asked.controls else "diagnosed.json"
-        rows = [asdict(result) for result in results]
-        (asked.keep / name).write_text(json.dumps(rows, indent=1), encoding="utf-8")
+        for result in (_controls if asked.controls else _planted)(lab, asked, kept):
+            print(result.line(), flush=True)
+            kept.add(result)
+    print("", *summary(kept.results), sep="\n")
+
+
+class Kept:
+    """The results so far, in a file if a directory is given; the next execution begins with them.
+
+    Attributes:
+        results: Those of the file, then those of this execution.
+    """
+
+    def __init__(self, directory: Path | None, name: str) -> None:
+        self._file = directory / name if directory else None
+        self.results: list[Diagnosed] = []
+        if self._file and self._file.exists():
+            rows = json.loads(self._file.read_text(encoding="utf-8"))
+            self.results = [Diagnosed(**row) for row in rows]
+
+    def has(self, name: str, *, planted: bool) -> bool:
+        """True if this arm was diagnosed already."""
+        return any((result.name, result.planted) == (name, planted) for result in self.results)
+
+    def add(self, result: Diagnosed) -> None:
+        """Keeps a result."""
+        self.results.append(result)
+        if self._file:
+            self._file.parent.mkdir(parents=True, exist_ok=True)
+            rows = [asdict(result) for result in self.results]
+            self._file.write_text(json.dumps(rows, indent=1), encoding="utf-8")
 
 
 def _arguments() -> argparse.Namespace:
@@ -100,6 +127,8 @@ def _arguments() -> argparse.Namespace:
     options.add_argument("--half", choices=HALVES, help="both by default")
     options.add_argument("--cell", default="*", help="names, with * and ?")
     options.add_argument("--engine", default="*", help="engines, with * and ?")
+    options.add_argument("--sample", type=int, help="so many of these cells, drawn at random")
+    options.add_argument("--seed", type=int, default=1, help="of that draw")
     options.add_argument("--budget", default=BUDGET)
     options.add_argument("--pairs", type=int, default=PAIRS, help="of runs that measure the cause")
     options.add_argument("--free", action="store_true", help="the arms without the cause as well")
@@ -112,21 +141,28 @@ def _arguments() -> argparse.Namespace:
     return asked
 
 
-def _planted(lab: Lab, asked: argparse.Namespace) -> Iterator[Diagnosed]:
-    for cell in all_cells(*([asked.half] if asked.half else ())):
-        wanted = fnmatch(cell.name, asked.cell) and fnmatch(cell.engine, asked.engine)
-        if not wanted or cell.planted.outside or cell.free.outside:
-            continue
+def _planted(lab: Lab, asked: argparse.Namespace, kept: Kept) -> Iterator[Diagnosed]:
+    for cell in _cells(asked):
         arms = [cell.planted, *([cell.free] if asked.free else [])]
         for arm in arms:
             is_planted = arm is cell.planted
+            if kept.has(cell.name, planted=is_planted):
+                continue
             share = _true_share(lab, cell, asked.pairs) if is_planted else None
-            yield _said(_diagnosed(lab, cell, arm, share, asked.budget))
+            yield _diagnosed(lab, cell, arm, share, asked.budget)
 
 
-def _said(result: Diagnosed) -> Diagnosed:
-    print(result.line(), flush=True)
-    return result
+def _cells(asked: argparse.Namespace) -> list[Cell]:
+    """The cells that were asked for, without those that a program beside the engine disturbs."""
+    cells = [
+        cell
+        for cell in all_cells(*([asked.half] if asked.half else ()))
+        if fnmatch(cell.name, asked.cell) and fnmatch(cell.engine, asked.engine)
+        if not (cell.planted.outside or cell.free.outside)
+    ]
+    if asked.sample is None:
+        return cells
+    return Random(asked.seed).sample(cells, asked.sample)  # noqa: S311 - nothing is secret
 
 
 def _true_share(lab: Lab, cell: Cell, pairs: int) -> float | None:
@@ -167,21 +203,22 @@ def _diagnosed(lab: Lab, cell: Cell, arm: Arm, share: float | None, budget: str)
     return Diagnosed(cell.name, is_planted, share, right, other, has_root, covers, seconds)
 
 
-def _controls(lab: Lab, asked: argparse.Namespace) -> Iterator[Diagnosed]:
+def _controls(lab: Lab, asked: argparse.Namespace, kept: Kept) -> Iterator[Diagnosed]:
     for control in all_controls():
         if not (fnmatch(control.workload, asked.cell) and fnmatch(control.engine, asked.engine)):
+            continue
+        if kept.has(control.name, planted=False):
             continue
         given = [control.workload, "--engine", control.engine, *control.options]
         document = _document(lab, given, asked.budget)
         if isinstance(document, str):
-            yield _said(Diagnosed(control.name, planted=False, failed=document))
+            yield Diagnosed(control.name, planted=False, failed=document)
             continue
         other: dict[str, list[str]] = {verdict: [] for verdict in VERDICTS}
         for step in document["steps"]:
             for tried in step["tried"]:
                 other[tried["verdict"]].append(f"{tried['key']} ({tried['change']})")
-        result = Diagnosed(control.name, planted=False, other=other, seconds=document["spent_s"])
-        yield _said(result)
+        yield Diagnosed(control.name, planted=False, other=other, seconds=document["spent_s"])
 
 
 def _document(lab: Lab, given: Sequence[str], budget: str) -> dict[str, Any] | str:

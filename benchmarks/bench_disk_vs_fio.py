@@ -55,7 +55,7 @@ class Fio:
     """fio, wherever it is."""
 
     def __init__(self) -> None:
-        self.program, self.env = _found()
+        self.program, self.env = _find_fio()
         ended = subprocess.run(
             [self.program, "--version"], env=self.env, capture_output=True, text=True, check=True
         )
@@ -91,7 +91,7 @@ class Fio:
         return Seen(requests / seconds, cpu_s / requests)
 
 
-def _found() -> tuple[str, dict[str, str]]:
+def _find_fio() -> tuple[str, dict[str, str]]:
     """The program and the environment that finds its libraries."""
     if (program := shutil.which("fio")) is not None:
         return program, dict(os.environ)

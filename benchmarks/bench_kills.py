@@ -174,8 +174,8 @@ def killed(lab: Lab, kind: Kind, after_s: float) -> Killed:
     unreadable = next(filter(None, (_unreadable(lab, record) for record in records)), None)
     lost = [_lost_s(record, ended_ns) for record in records if unreadable is None]
     stopped = _stopped(lab, kind) if kind.goes_on else None
-    known = [lost_s for lost_s in lost if lost_s is not None]
-    return Killed(kind.name, after_s, unreadable, max(known, default=None), left, stopped)
+    losses_s = [lost_s for lost_s in lost if lost_s is not None]
+    return Killed(kind.name, after_s, unreadable, max(losses_s, default=None), left, stopped)
 
 
 def _left(lab: Lab) -> Iterator[str]:

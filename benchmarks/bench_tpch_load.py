@@ -205,21 +205,21 @@ def postgresql_peer(running: Server, scale: float, place: Path) -> Iterator[str]
 
 def timed_keys(engine: HasKeys, instance: Instance, script: str) -> Iterator[str]:
     """Makes the keys of a script in a thread, yielding each kind as it begins."""
-    told_kinds: Queue[str | None] = Queue()
+    begun_kinds: Queue[str | None] = Queue()
 
     def tell(phase: str, done: float, *_: object) -> None:
         if done == 0:
-            told_kinds.put(phase)
+            begun_kinds.put(phase)
 
     def make() -> None:
         try:
             engine.make_keys(instance, script, STREAMS, tell)
         finally:
-            told_kinds.put(None)
+            begun_kinds.put(None)
 
     with ThreadPoolExecutor(1) as pool:
         made = pool.submit(make)
-        while (kind := told_kinds.get()) is not None:
+        while (kind := begun_kinds.get()) is not None:
             yield kind
         made.result()
 

@@ -57,13 +57,13 @@ class Passes:
     version: str
     counters: Callable[[], AbstractContextManager[CounterReader | None]]
     _asking: IO[str]
-    _told: IO[str]
+    _answers: IO[str]
 
     def take(self, count: int = 1) -> list[float]:
         """Seconds of each query, summed over some passes."""
         self._asking.write(f"{count}\n")
         self._asking.flush()
-        return json.loads(self._told.readline())
+        return json.loads(self._answers.readline())
 
 
 @contextmanager

@@ -108,7 +108,7 @@ class Sysbench:
     """sysbench: from PATH, else unpacked from Debian's archive into the cache."""
 
     def __init__(self) -> None:
-        self.program, self.scripts, self.env = _found()
+        self.program, self.scripts, self.env = _find_sysbench()
         asked = [self.program, "--version"]
         ended = subprocess.run(asked, env=self.env, capture_output=True, text=True, check=True)
         self.version = ended.stdout.split()[-1]
@@ -147,7 +147,7 @@ class Sysbench:
         )
 
 
-def _found() -> tuple[str, Path, dict[str, str]]:
+def _find_sysbench() -> tuple[str, Path, dict[str, str]]:
     """The program, the directory of its scripts, and the environment that finds its libraries."""
     if (program := shutil.which("sysbench")) is not None:
         return program, Path("/usr/share/sysbench"), dict(os.environ)

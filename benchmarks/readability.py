@@ -61,11 +61,11 @@ class Texts:
     lines: list[str] = field(default_factory=list)
 
     def row(self) -> str:
-        words = [len(sentence.split()) for sentence in self.sentences] or [0]
-        many = sum(count > WORDS_MANY for count in words) / len(words)
+        word_counts = [len(sentence.split()) for sentence in self.sentences] or [0]
+        many = sum(count > WORDS_MANY for count in word_counts) / len(word_counts)
         wide = sum(len(line) > COLUMNS_MANY for line in self.lines) if self.lines else "-"
         return (
-            f"{self.name:38} {len(words):9} {statistics.mean(words):6.1f} {statistics.median(words):7.0f}"
+            f"{self.name:38} {len(word_counts):9} {statistics.mean(word_counts):6.1f} {statistics.median(word_counts):7.0f}"
             f" {100 * many:7.1f} % {wide:>9}"
         )
 

@@ -268,12 +268,14 @@ def ask(connection: psycopg.Connection, sql: str) -> Answer:
     )
 
 
-def compare_folders(workload: Workload, scale: Decimal, found_dir: Path, expected_dir: Path) -> int:
+def compare_folders(
+    workload: Workload, scale: Decimal, answer_dir: Path, expected_dir: Path
+) -> int:
     """Prints one line an operation and returns the number of operations that differ."""
     differing = 0
     for operation in sorted(workload["operations"]):
         answer, expected = (
-            Answer.read(folder / f"{operation}.csv") for folder in (found_dir, expected_dir)
+            Answer.read(folder / f"{operation}.csv") for folder in (answer_dir, expected_dir)
         )
         difference = compare(workload, operation, scale, answer, expected)
         differing += difference is not None
@@ -284,7 +286,7 @@ def compare_folders(workload: Workload, scale: Decimal, found_dir: Path, expecte
 def compare(
     workload: Workload, operation: str, scale: Decimal, answer: Answer, expected: Answer
 ) -> str | None:
-    """None if `found` agrees with `expected` under the workload's tolerances, else the first difference."""
+    """None if `answer` agrees with `expected` under the workload's tolerances, else the first difference."""
     if answer.columns != expected.columns:
         return f"columns {answer.columns} instead of {expected.columns}"
     if len(answer.rows) != len(expected.rows):
@@ -305,13 +307,13 @@ def first_difference(
     workload: Workload,
     scale: Decimal,
     kinds: Sequence[str],
-    found_rows: Sequence[Sequence[str]],
+    answer_rows: Sequence[Sequence[str]],
     expected_rows: Sequence[Sequence[str]],
 ) -> str | None:
-    for number, (found_row, expected_row) in enumerate(
-        zip(found_rows, expected_rows, strict=True), start=1
+    for number, (answer_row, expected_row) in enumerate(
+        zip(answer_rows, expected_rows, strict=True), start=1
     ):
-        for kind, cell, expected in zip(kinds, found_row, expected_row, strict=True):
+        for kind, cell, expected in zip(kinds, answer_row, expected_row, strict=True):
             if not agrees(workload["tolerance"], scale, kind, cell, expected):
                 return f"row {number}: {cell!r} instead of {expected!r} ({kind})"
     return None

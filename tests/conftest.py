@@ -6,6 +6,7 @@ writes it and reads it back with the product's reader.
 
 from __future__ import annotations
 
+import gc
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -30,6 +31,7 @@ settings.load_profile("any host")
 
 HERE = Path(__file__).parent
 LONG = HERE / "long.txt"
+OBJECTS_PER_COLLECTION = 100_000
 
 MS = 1_000_000
 S = 1_000 * MS
@@ -55,6 +57,8 @@ TYPES = {
 def pytest_configure() -> None:
     """Has laboratories run their commands in forks."""
     Lab.in_forks = True
+    # Collected tests live until the end: searching them at each collection would take its time.
+    gc.set_threshold(OBJECTS_PER_COLLECTION)
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -46,7 +46,8 @@ NOT_IMPORTED = "assay.engines.chdb."
 SAFE_THREADS = {"jemalloc_bg_thd", "polars-ooc-clea", Path("/proc/self/comm").read_text().strip()}
 LIBRARIES = (
     *(f"sqlglot.dialects.{dialect}" for dialect in ("duckdb", "mysql", "postgres", "sqlite")),
-    *("apsw.ext", "duckdb", "psycopg", "pymysql", "rich._emoji_codes", "typer._adapters"),
+    *("altair", "apsw.ext", "duckdb", "narwhals._interchange", "psycopg", "pymysql"),
+    *("rich._emoji_codes", "rich.console", "typer._adapters"),
 )
 
 
@@ -110,7 +111,9 @@ def started() -> Forks:
     with served:
         number = served.fileno()
         command = [sys.executable, "-m", "tests.forks", str(number)]
-        server = subprocess.Popen(command, pass_fds=[number], cwd=ROOT)
+        # As the command does for itself before it imports anything.
+        env = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
+        server = subprocess.Popen(command, pass_fds=[number], cwd=ROOT, env=env)
     atexit.register(server.wait)
     atexit.register(channel.close)
     return Forks(channel, server.pid)
@@ -234,6 +237,7 @@ class Server:
 
 def import_all() -> None:
     """Imports what commands import, most of it when they come to it."""
+    gc.disable()
     package = import_module("assay")
     names = [module.name for module in walk_packages(package.__path__, "assay.")]
     for name in (*names, *LIBRARIES):
@@ -242,6 +246,7 @@ def import_all() -> None:
     # What is there is never garbage: looking at it would copy its memory in each fork.
     gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 def threads() -> set[str]:

@@ -17,6 +17,7 @@ from assay.running.asked.specified import Piece, PlannedTest, Refresh, Specified
 from assay.workloads.contract import Workload
 from assay.workloads.discovery import find_workload
 from assay.workloads.recording import recorded
+from assay.workloads.streams import minimum_at
 from tests.conftest import write_stream
 from tests.records import (
     BEGUN_NS,
@@ -83,7 +84,7 @@ class PlayedTest:
         return SpecifiedTest(
             kind=self.kind,
             streams=self.streams if has_streams else None,
-            streams_minimum=tpch().streams_minimum(self.scale),
+            streams_minimum=minimum_at(tpch().facts.streams, self.scale),
             scale_standard=self.standard,
             parameters=self.parameters,
             seed=1,

@@ -16,6 +16,7 @@ from assay.analysis.cluster.skew import skews_over
 from assay.analysis.cluster.told import Cluster
 from assay.analysis.findings.engine_facts import TableFacts
 from assay.analysis.host.accounts import Accounts
+from assay.analysis.host.limits import LimitUse
 from assay.model.blocker import Blocker
 from assay.model.catalogue import Alternative, ChangedSetting, ForeignKey, Index
 from assay.model.plan import PlanNode, Trigger
@@ -127,6 +128,28 @@ def filtered(effect: float, kept: float = 0.0) -> Case:
     return planned(effect, scan, indexes=LINES)
 
 
+def ordered(effect: float, kept: float = 0.0) -> Case:
+    """An index that is read in order, and a filter that throws most of its rows away."""
+    scan = node("index scan", object="lines", index="lines_line", cut_short=True)
+    rows = {"rows": 1e6 * kept, "removed_rows": 1e6 * (1 - kept)}
+    scan = replace(scan, condition="filter (kind = 3)", seconds=WHOLE_S * effect, **rows)
+    return planned(effect, node("limit", scan, rows=rows["rows"], seconds=0.0), indexes=LINES)
+
+
+def skipping(
+    effect: float, text: str = "select * from lines order by line limit 10 offset 9990"
+) -> Case:
+    """A page of 10 rows far behind the first, or a statement that returns all it reads."""
+    returned = 10.0 if "offset" in text else 10_000.0
+    scan = node("index scan", object="lines", rows=10_000.0, seconds=WHOLE_S * effect)
+    limit = node("limit", scan, rows=returned, seconds=0.0)
+    above = node("result", limit, seconds=WHOLE_S * (1 - effect))
+    return case(
+        operation(cpu_user=1.0, overrides={"seconds": WHOLE_S}),
+        plans=plans(plan(above, text=text)),
+    )
+
+
 def fired(effect: float) -> Case:
     """A statement that spends the effect in a check of a foreign key."""
     check = Trigger("check", "customers", WHOLE_S * effect, 3, "orders_fk")
@@ -225,6 +248,12 @@ def neighboured(effect: float, background_s: float = 90.0) -> Case:
     used = Accounts(100.0, 4, {"engine": 100 * (1 - effect)}, 0.0, 0.0, 0.0)
     used = replace(used, busy_s=sum(used.by_process.values()) + background_s)
     return case(*two(effect, run_queue=1.0), accounts=used)
+
+
+def fenced(effect: float, hits: float = 5_000.0, data_bytes: float = 2 * GIB) -> Case:
+    """Reads that are waited for, of data that a memory limit keeps out of the page cache."""
+    limit = LimitUse("memory", GIB, GIB, GIB, 10.0, hits, hits > 0)
+    return replace(from_storage(effect), memory_limit=limit, data_bytes=data_bytes)
 
 
 def from_storage(effect: float, read_bytes: float = GIB) -> Case:
@@ -366,7 +395,7 @@ TRUTHS = (
         spilled,
         lambda effect: spilled(effect, 0),
         0.005,
-        ("q1 spilled 1 GiB", "beside work_mem 4MB", "sort", "70 %"),
+        ("q1 spilled 1 GiB", "with work_mem 4MB", "sort", "70 %"),
         ("plan:q1", "setting:work_mem"),
         ("setting", "work_memory"),
     ),
@@ -375,7 +404,7 @@ TRUTHS = (
         looped,
         lambda effect: looped(effect, rows=5),
         0.01,
-        ("Scan of orders gave 10 k rows where 1 were expected", "Index Scan", "70 %"),
+        ("Scan of orders returned 10 k rows where 1 were estimated", "Index Scan", "70 %"),
         ("plan:q1",),
         ("statistics", "orders"),
     ),
@@ -432,7 +461,7 @@ TRUTHS = (
         generic,
         lambda effect: generic(effect, factor=0.9),
         0.02,
-        ("Statement 1 of q1 keeps one plan for all values", "10.0 s", "3.00 s"),
+        ("Statement 1 of q1 uses one generic plan for all parameter values", "10.0 s", "3.00 s"),
         ("plan:q1", "clock:q1"),
     ),
     Truth(
@@ -445,11 +474,28 @@ TRUTHS = (
         ("index", "lines"),
     ),
     Truth(
+        "ordered-scan",
+        ordered,
+        lambda effect: ordered(effect, kept=0.5),
+        0.02,
+        ("q1 reads 1 M rows of lines in the order of lines_line to find 0", "70 %"),
+        ("plan:q1", "catalogue:lines"),
+        ("index", "lines"),
+    ),
+    Truth(
+        "skipped-rows",
+        skipping,
+        lambda effect: skipping(effect, "select * from lines order by line limit 10000"),
+        0.02,
+        ("Large offset: q1 reads 10 k rows to return 10", "70 %"),
+        ("plan:q1", "statement:q1"),
+    ),
+    Truth(
         "triggers",
         fired,
         lambda _: fired(0.0),
         0.02,
-        ("70 % of the time was in foreign key orders_fk", "7.00 s for 3 calls in q1"),
+        ("70 % of the time was spent in foreign key orders_fk", "7.00 s for 3 calls in q1"),
         ("plan:q1",),
         ("index", "orders"),
     ),
@@ -458,7 +504,7 @@ TRUTHS = (
         columns,
         lambda effect: columns(effect, unneeded=0),
         0.04,
-        ("reads 10 columns of lines and names 3", "70 %"),
+        ("reads 10 columns of lines and uses 3", "70 %"),
         ("plan:q1",),
     ),
     Truth(
@@ -493,7 +539,7 @@ TRUTHS = (
         serial,
         lambda effect: serial(effect, workers="4"),
         0.03,
-        ("ran on one of 4 cores", "max_parallel_workers_per_gather 0 does not let them"),
+        ("ran on one of 4 cores", "max_parallel_workers_per_gather 0 prevents parallel execution"),
         ("where:q1", "setting:max_parallel_workers_per_gather"),
         ("setting", "parallel_workers"),
         "one core",
@@ -504,7 +550,7 @@ TRUTHS = (
         understaffed,
         lambda effect: understaffed(effect, launched=4.0),
         0.03,
-        ("q1 had fewer workers than planned",),
+        ("q1 had fewer parallel workers than planned",),
         ("plan:q1",),
         None,
         "workers",
@@ -533,7 +579,7 @@ TRUTHS = (
         hot_row,
         computed,
         0.02,
-        ("70 % of the time", "a hot row of seats", "update seats set taken = true"),
+        ("70 % of the time", "locked rows of seats", "update seats set taken = true"),
         ("where:q1", "session:11"),
         None,
         "hot row",
@@ -543,7 +589,7 @@ TRUTHS = (
         waited("lock"),
         computed,
         0.02,
-        ("70 % of the time", "was waiting for locks"),
+        ("70 % of the time", "was spent waiting for locks"),
         ("where:q1",),
         None,
         "lock",
@@ -553,7 +599,7 @@ TRUTHS = (
         waited("latch"),
         computed,
         0.02,
-        ("70 % of the time", "was waiting for latches"),
+        ("70 % of the time", "was spent waiting for latches"),
         ("where:q1",),
         None,
         "latch",
@@ -563,7 +609,7 @@ TRUTHS = (
         waited("throttled"),
         computed,
         0.02,
-        ("A CPU limit held the engine back for 70 %",),
+        ("A CPU limit stopped the engine for 70 %",),
         ("where:q1",),
     ),
     Truth(
@@ -581,7 +627,7 @@ TRUTHS = (
         neighboured,
         lambda effect: neighboured(effect, background_s=1.0),
         0.04,
-        ("had no CPU 70 % of the time, while others used 22 %",),
+        ("waited for a CPU for 70 % of the time, while other processes used 22 %",),
         ("where:q1", "check:background_load"),
         None,
         "neighbours",
@@ -591,15 +637,24 @@ TRUTHS = (
         from_storage,
         lambda effect: from_storage(effect, read_bytes=0.0),
         0.04,
-        ("70 % of the time was waiting for reads from storage", "pass after pass"),
+        ("Waiting for reads from storage took 70 % of the time", "pass after pass"),
         ("where:q1", "timeline"),
+    ),
+    Truth(
+        "memory-limit",
+        fenced,
+        lambda effect: fenced(effect, hits=0.0),
+        0.04,
+        ("The memory limit of 1 GiB (--limit memory)", "met 5 k times", "70 % of the time"),
+        ("where:q1", "timeline", "setting:memory"),
+        ("limit", "memory"),
     ),
     Truth(
         "small-cache",
         copied,
         lambda effect: copied(effect, misses=1e3),
         0.02,
-        ("had not 50 % of what was asked of it beside shared_buffers 128MB", "70 %"),
+        ("missed 50 % of its page requests with shared_buffers 128MB", "70 %"),
         ("counter:buffer_hits", "setting:shared_buffers"),
         ("setting", "cache"),
     ),
@@ -608,7 +663,11 @@ TRUTHS = (
         first,
         lambda effect: first(effect, extra=False),
         0.02,
-        ("First executions took 7.00 s longer", "50 % of that in the kernel", "100 k more page"),
+        (
+            "First executions took 7.00 s longer",
+            "50 % of the difference is kernel time",
+            "100 k more page",
+        ),
         ("timeline",),
     ),
     Truth(
@@ -616,7 +675,12 @@ TRUTHS = (
         logged,
         lambda effect: logged(effect, log_bytes=0.0),
         0.04,
-        ("70 % of the time was waiting for writes and syncs, while 1 GiB went into the log",),
+        (
+            (
+                "70 % of the time was waiting for writes and syncs, while 1 GiB were written to "
+                "the log"
+            ),
+        ),
         ("where:q1", "counter:wal_bytes"),
     ),
     Truth(
@@ -624,7 +688,10 @@ TRUTHS = (
         waiting_nodes,
         lambda _: waiting_nodes(0.0),
         0.03,
-        ("Tasks waited for other nodes for 70 % of the time, most in q1", "for what they send"),
+        (
+            "Tasks waited for other nodes for 70 % of the time, most in q1",
+            "waiting for data from other nodes",
+        ),
         ("cluster",),
     ),
     Truth(
@@ -632,7 +699,7 @@ TRUTHS = (
         uneven_nodes,
         lambda _: uneven_nodes(0.0),
         0.04,
-        ("Node n0 had 3.33 times the mean CPU time", "70 % of the time would be saved"),
+        ("Node n0 used 3.33 times the mean CPU time", "would save 70 % of the time"),
         ("cluster",),
     ),
     Truth(
@@ -640,7 +707,7 @@ TRUTHS = (
         nodes_with_barriers,
         lambda _: nodes_with_barriers(0.0),
         0.02,
-        ("Nodes stood still between peaks", "most in q1", "70 %"),
+        ("All nodes were idle at barriers", "most in q1", "70 %"),
         ("cluster",),
     ),
     Truth(
@@ -648,7 +715,7 @@ TRUTHS = (
         chatting_nodes,
         lambda effect: chatting_nodes(effect, message_bytes=1e6),
         0.03,
-        ("Scheduling was 70 % of the time of tasks beside messages of 4 KiB", "most in q1"),
+        ("Scheduling took 70 % of the time of tasks, with messages of 4 KiB", "most in q1"),
         ("cluster",),
     ),
 )

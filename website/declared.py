@@ -13,11 +13,14 @@ import assay.report
 from assay.engines import facts as engine_facts
 from assay.study.declared.facts import StudyFacts
 from assay.workloads import facts as workload_facts
+from assay.workloads import operation_facts
 from markdown_pieces import code, first_sentence, table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import ModuleType
+
+    from pydantic.fields import FieldInfo
 
 SCHEMA = Path(assay.report.__file__).with_name("document.schema.json")
 ATTRIBUTE = re.compile(r"^ {4}(?: {4})?(\w+): (.*(?:\n {8,}.*)*)", re.MULTILINE)
@@ -77,6 +80,7 @@ def workload_keys_page() -> str:
     return _models_page(
         "Keys of a workload",
         "`workload.toml`; see [a workload of your own](../guides/adding-a-workload.md).",
+        operation_facts,
         workload_facts,
     )
 
@@ -90,8 +94,9 @@ def engine_keys_page() -> str:
     )
 
 
-def _models_page(title: str, about: str, module: ModuleType) -> str:
-    parts = [f"# {title}\n\n{about}\n", *map(_model, reversed(list(_models(module))))]
+def _models_page(title: str, about: str, *modules: ModuleType) -> str:
+    models = [model for module in modules for model in _models(module)]
+    parts = [f"# {title}\n\n{about}\n", *map(_model, reversed(models))]
     return "\n".join(parts)
 
 
@@ -107,7 +112,7 @@ def _model(model: type[BaseModel]) -> str:
     rows = [
         (
             code(name),
-            "needed" if field.is_required() else _default(field.default),
+            "needed" if field.is_required() else _default(field),
             about.get(name, ""),
         )
         for name, field in model.model_fields.items()
@@ -116,5 +121,6 @@ def _model(model: type[BaseModel]) -> str:
     return f"## {model.__name__}\n\n{first_sentence(model.__doc__)}\n\n{keys}"
 
 
-def _default(value: object) -> str:
+def _default(field: FieldInfo) -> str:
+    value = field.get_default(call_default_factory=True)
     return "" if value in (None, (), {}, "", []) else code(value)

@@ -58,7 +58,7 @@ def __dir__() -> list[str]:
 
 
 class _CallablePackage(ModuleType):
-    """A package that has the name of a verb: `assay.report("latest")` calls the verb."""
+    """A package that can be called like the command of its name: `assay.report("latest")`."""
 
     def __call__(self, *arguments: Any, **options: Any) -> Any:  # noqa: ANN401 - the verb's own
         from assay.verbs import function_of

@@ -1,4 +1,4 @@
-"""The version of Assay."""
+"""The version of Assay, as a constant."""
 
 from __future__ import annotations
 

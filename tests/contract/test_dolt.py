@@ -30,7 +30,7 @@ from assay.engines.dolt.engine import DoltEngine
 from assay.engines.loading import BulkLoads, HasKeys, LoadsTablesTogether, Prepares
 from assay.engines.mysql_family import loading
 from assay.engines.plan_reading import HasPlans
-from assay.running.processes.guardian import all_processes, read_process
+from assay.running.processes.process_table import all_processes, read_process
 from assay.running.server.serving import unprivileged_user
 from tests.contract.playing import assert_played_and_undone
 from tests.family import Started
@@ -195,7 +195,7 @@ class TestLife:
             def cursor(self) -> None:
                 raise pymysql.OperationalError(1305, "FUNCTION dolt_version does not exist")
 
-        with pytest.raises(EngineError, match="the server is no Dolt"):
+        with pytest.raises(EngineError, match="the server is not Dolt"):
             engine().version(Instance({}, Other()))
 
     def test_it_asks_and_tells_no_network(self, shared: Started) -> None:
@@ -227,7 +227,7 @@ class TestSettings:
             ({"dolt_stats_enabled": "much"}, "can't be set to the value of 'much'"),
             ({"behavior.auto_gc_behavior.enabl": "false"}, "field enabl not found"),
             ({"listener.max_connections": "many"}, "cannot unmarshal"),
-            ({"listener.port": "3306"}, "Assay's to set"),
+            ({"listener.port": "3306"}, "Assay itself sets listener.port"),
         ],
     )
     def test_what_is_wrong_is_told_before_anything_is_loaded(
@@ -264,7 +264,7 @@ class TestRows:
 
     def test_a_text_that_would_get_lost_is_refused(self, instance: Instance) -> None:
         engine().run_script(instance, TABLE)
-        with pytest.raises(EngineError, match=r"things\.text has the text NULL"):
+        with pytest.raises(EngineError, match=r"things\.text contains the text NULL"):
             engine().load(instance, "things", things(["NULL"]), 1)
 
     def test_a_table_that_is_not_there_is_refused(self, instance: Instance) -> None:
@@ -279,7 +279,7 @@ class TestRows:
 
     def test_a_transaction_that_is_left_open_is_refused(self, instance: Instance) -> None:
         engine().prepare(instance, CHILD + "begin;" + ROW)
-        with pytest.raises(EngineError, match="add `commit;`"):
+        with pytest.raises(EngineError, match="whose changes would be lost: add 'commit;'"):
             engine().settle(instance)
         engine().prepare(instance, "rollback;")
 

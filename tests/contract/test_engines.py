@@ -183,7 +183,7 @@ class TestLife:
         assert isinstance(engine, LoadsTriples)
         started = engine.start(place, {})
         rows = pa.RecordBatchReader.from_batches(batch.schema, [batch])
-        with pytest.raises(EngineError, match="does not take the data"):
+        with pytest.raises(EngineError, match="cannot load the data"):
             engine.load_triples(started, rows, 2, tell_nobody)
         engine.stop(started)
 

@@ -44,7 +44,7 @@ def test_what_was_loaded_is_there_after_a_stop_in_good_order(reachable: Path) ->
         started.engine.load_triples(instance, stream(LINES), 4, tell_nobody)
         started.engine.finish_triples(instance)
         assert started.engine.effective_settings(instance)["heap"] == "512m"
-        with pytest.raises(EngineError, match=r"does not take the data.*400"):
+        with pytest.raises(EngineError, match=r"cannot load the data.*400"):
             started.engine.load_triples(instance, stream(["no triple\n"]), 1, tell_nobody)
         started.engine.detach(instance)
         started.launcher.stop()
@@ -61,7 +61,10 @@ def test_what_was_loaded_is_there_after_a_stop_in_good_order(reachable: Path) ->
 
 @pytest.mark.parametrize(
     ("settings", "message"),
-    [({"hepa": "4g"}, "no setting 'hepa'"), ({"heap": "much"}, "is no size")],
+    [
+        ({"hepa": "4g"}, "no setting 'hepa'"),
+        ({"heap": "much"}, "--set heap=much: write a size like 4g or 512m"),
+    ],
 )
 def test_a_setting_that_is_none_is_refused(settings: dict[str, str], message: str) -> None:
     from assay.engines.contract import Product

@@ -32,7 +32,7 @@ from assay.engines.mysql_family import loading
 from assay.engines.mysql_family.connecting import opened
 from assay.engines.plan_reading import HasPlans
 from assay.model.other_work import SNAPSHOT
-from assay.running.processes.guardian import all_processes, read_process
+from assay.running.processes.process_table import all_processes, read_process
 from assay.running.server.serving import unprivileged_user
 from assay.workloads.discovery import find_workload
 from tests.contract.playing import assert_played_and_undone
@@ -183,9 +183,12 @@ class TestSettings:
         ("settings", "said"),
         [
             ({"innodb_bufer_pool_size": "1G"}, "innodb_buffer_pool_size"),
-            ({"innodb_buffer_pool_size": "much"}, "refuses.*innodb-buffer-pool-size"),
-            ({"max_connections": "99999999"}, "refuses.*adjusted to 100000"),
-            ({"port": "3306"}, "Assay's to set"),
+            (
+                {"innodb_buffer_pool_size": "much"},
+                "rejects its settings: .*innodb-buffer-pool-size",
+            ),
+            ({"max_connections": "99999999"}, "rejects its settings: .*adjusted to 100000"),
+            ({"port": "3306"}, "Assay itself sets port"),
         ],
     )
     def test_what_is_wrong_is_told_before_anything_is_loaded(
@@ -361,7 +364,7 @@ class TestLoading:
 
     def test_an_open_transaction_is_refused(self, shared: Started, instance: Instance) -> None:
         make(instance, "begin; insert into parent values (1, '')")
-        with pytest.raises(EngineError, match="transaction is left open"):
+        with pytest.raises(EngineError, match="the file ends within an open transaction"):
             shared.engine.settle(instance)
         instance.handle.rollback()
         shared.engine.settle(instance)
@@ -459,7 +462,7 @@ class TestObserving:
         assert begin.native is truncate.native is wrong.native is None
         assert "transaction" in str(truncate.reason)
         assert "nonsense" in str(wrong.reason)
-        assert "no plan" in str(do.reason)
+        assert "makes no plan for this kind of statement" in str(do.reason)
         assert rows(instance, "select name from parent") == [("x",)]
 
     def test_what_a_program_asks_is_answered_and_undone(

@@ -181,9 +181,9 @@ class TestSettings:
         ("settings", "said"),
         [
             ({"innodb_bufer_pool_size": "1G"}, "innodb_buffer_pool_size"),
-            ({"innodb_doublewrite": "much"}, "refuses.*innodb-doublewrite"),
-            ({"max_connections": "99999999"}, "refuses.*adjusted to 100000"),
-            ({"port": "3306"}, "Assay's to set"),
+            ({"innodb_doublewrite": "much"}, "rejects its settings: .*innodb-doublewrite"),
+            ({"max_connections": "99999999"}, "rejects its settings: .*adjusted to 100000"),
+            ({"port": "3306"}, "Assay itself sets port"),
         ],
     )
     def test_what_is_wrong_is_told_before_anything_is_loaded(
@@ -228,7 +228,7 @@ class TestData:
 
     def test_an_open_transaction_is_refused(self, shared: Started, instance: Instance) -> None:
         make(shared, instance, "begin; insert into parent values (1, '')")
-        with pytest.raises(EngineError, match="transaction is left open"):
+        with pytest.raises(EngineError, match="the file ends within an open transaction"):
             shared.engine.settle(instance)
         instance.handle.rollback()
         shared.engine.settle(instance)

@@ -10,7 +10,7 @@ import pytest
 
 from assay.analysis.answers.comparison import Tolerances, difference, read_expected
 from assay.model.errors import UsageError
-from assay.workloads import facts
+from assay.workloads import facts, operation_facts
 from assay.workloads.answers import answers_folder
 from assay.workloads.contract import Workload
 from assay.workloads.discovery import find_workload, find_workloads
@@ -18,10 +18,10 @@ from assay.workloads.new import new_workload
 
 TABLES = (
     facts.WorkloadFacts,
-    facts.OperationFacts,
-    facts.WaitFacts,
-    facts.Rule,
-    facts.Constant,
+    operation_facts.OperationFacts,
+    operation_facts.WaitFacts,
+    operation_facts.Rule,
+    operation_facts.Constant,
     *facts.TABLES.values(),
 )
 
@@ -55,7 +55,7 @@ class TestWriting:
     def test_nothing_is_overwritten(self, tmp_path: Path, there: str) -> None:
         (tmp_path / there).parent.mkdir(exist_ok=True)
         (tmp_path / there).write_text("words", encoding="utf-8")
-        with pytest.raises(UsageError, match=r"mine is there already, and nothing is overwritten"):
+        with pytest.raises(UsageError, match=r"mine exists already and is not overwritten"):
             new_workload(tmp_path / "mine")
         assert (tmp_path / there).read_text("utf-8") == "words"
 

@@ -42,8 +42,8 @@ from assay.engines.postgresql.server import HOST
 from assay.model.other_work import SNAPSHOT, OtherWork
 from assay.model.script import Script, ScriptOperation, ScriptStatement
 from assay.running.host.places import cache_dir
-from assay.running.processes.guardian import all_processes, read_process
 from assay.running.processes.launcher import Guardian
+from assay.running.processes.process_table import all_processes, read_process
 from assay.running.server.instances import sweep
 from assay.running.server.serving import ServerLauncher, unprivileged_user
 from assay.workloads.discovery import find_workload
@@ -400,7 +400,7 @@ class TestSettings:
         ("setting", "message"),
         [
             ({"work_memm": "1"}, r"has no setting 'work_memm'; did you mean 'work_mem'\?"),
-            ({"work_mem": "abc"}, 'refuses its settings: invalid value for parameter "work_mem"'),
+            ({"work_mem": "abc"}, 'rejects its settings: invalid value for parameter "work_mem"'),
             ({"work_mem": "1 XB"}, "Valid units for this parameter"),
             ({"fsync": "maybe"}, 'parameter "fsync" requires a Boolean value'),
             ({"block_size": "1"}, 'parameter "block_size" cannot be changed'),
@@ -609,7 +609,9 @@ class TestTables:
         self, shared: Started, schema: Instance
     ) -> None:
         shared.engine.run_script(schema, "insert into parent values (1, 'twice')")
-        with pytest.raises(EngineError, match=r"(?s)refuses \(23505\).*twice|duplicated") as e:
+        with pytest.raises(
+            EngineError, match=r"(?s)reports an error \(23505\).*(twice|duplicated)"
+        ) as e:
             shared.engine.make_keys(schema, KEYS, 2, tell_nobody)
         assert "alter table parent add primary key (id)" in str(e.value)
 
@@ -709,7 +711,8 @@ class TestAdvice:
     def test_every_statement_is_carried_out(self, shared: Started, instance: Instance) -> None:
         folder = find_engine("postgresql")
         facts = folder.advising()
-        assert set(facts.statements) == {"index", "statistics", "vacuum", "trigger"}
+        of_tables = {"index", "statistics", "extended-statistics", "vacuum", "trigger"}
+        assert set(facts.statements) == of_tables
         shared.engine.prepare(instance, TABLE_WITH_TRIGGER)
         for file in facts.statements.values():
             template = (folder.folder / file).read_text(encoding="utf-8")
@@ -719,6 +722,11 @@ class TestAdvice:
             query_value(instance, "select count(*) from pg_indexes where tablename = 'a table'")
             == 1
         )
+        # The table is empty, so that nothing could be gathered yet.
+        gathered = (
+            """select count(*) from pg_statistic_ext where stxrelid = '"a table"'::regclass"""
+        )
+        assert query_value(instance, gathered) == 1
         off = "select tgenabled::text from pg_trigger where tgname = 'a trigger'"
         assert query_value(instance, off) == "D"
         shared.engine.prepare(instance, 'drop table "a table"; drop function noted;')
@@ -742,7 +750,7 @@ class TestPreparing:
         self, shared: Started, instance: Instance
     ) -> None:
         shared.engine.prepare(instance, "begin; create table t (n integer);")
-        with pytest.raises(EngineError, match="add `commit;`"):
+        with pytest.raises(EngineError, match="whose changes would be lost: add 'commit;'"):
             shared.engine.settle(instance)
 
     def test_settings_of_sessions_are_added_to_those_of_the_address(self, shared: Started) -> None:
@@ -997,9 +1005,13 @@ class TestCounters:
             "dead_rows": 300,
             "changed_rows": 300,
             "estimated_rows": 1000,
+            "visible_share": 0,
             "bytes": 5 * 8192,
             "analyzed": 1,
+            "alterable": 1,
         }
+        shared.engine.run_script(instance, "vacuum told")
+        assert eventually(lambda: table_counters().get("visible_share") == 1)
         reader.close()
         shared.engine.run_script(instance, "drop table told")
 
@@ -1058,6 +1070,29 @@ class TestCounters:
             activity for activity in by_pid.values() if activity.backend_type != "client backend"
         ]
         assert {activity.state for activity in workers} == {None}
+        reader.close()
+
+    @pytest.mark.parametrize(
+        ("statement", "thing"),
+        [
+            ("select pg_advisory_xact_lock(7411)", None),
+            ("lock table turns in exclusive mode", "turns"),
+        ],
+    )
+    def test_a_lock_by_number_is_of_no_table_that_the_session_has_locked_besides(
+        self, shared: Started, instance: Instance, statement: str, thing: str | None
+    ) -> None:
+        shared.engine.run_script(instance, "create table if not exists turns (id integer)")
+        dsn, reader = instance.address["dsn"], shared.engine.counters(instance)
+        with psycopg.connect(dsn) as holder, psycopg.connect(dsn) as waiting:
+            holder.execute(statement)
+            waiting.execute("lock table turns in access share mode")
+            with ThreadPoolExecutor(1) as pool:
+                pool.submit(waiting.execute, statement)
+                assert eventually(lambda: reader.activity() and reader.blocked())
+                (found,) = reader.blocked()
+                holder.rollback()
+        assert (found.object, found.waiting_statement) == (thing, statement)
         reader.close()
 
     def test_an_old_snapshot_is_told_with_who_holds_it(

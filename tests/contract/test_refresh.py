@@ -28,6 +28,7 @@ from assay.running.server.serving import ServerLauncher
 from assay.workloads import scripts
 from assay.workloads.discovery import find_workload
 from assay.workloads.generate import table_stream
+from assay.workloads.refreshing import refresh_keys, refresh_setup, refresh_statement
 from tests.products import obtained
 
 if TYPE_CHECKING:
@@ -96,8 +97,8 @@ class Loaded:
         look = STATE + "".join(OF_SET.format(number) for number in range(1, SETS + 1))
         texts = {LOOK: look}
         for number, (name, set_number, batches) in enumerate(steps):
-            told = TPCH.refresh_statement(
-                name, set_number, batches, self.folder.facts.dialects, SCALE
+            told = refresh_statement(
+                TPCH, name, set_number, batches, self.folder.facts.dialects, SCALE
             )
             texts[f"{name}-{number}"] = told.text
         order = [0, *(index for step in range(len(steps)) for index in (step + 1, 0))]
@@ -152,8 +153,8 @@ def make_data(engine: Any, instance: Instance, dialects: tuple[str, ...]) -> Non
     """Tables, rows, sets and keys, as a run makes them."""
     refresh = TPCH.facts.refresh
     assert refresh is not None
-    setup = TPCH.setup(dialects, SCALE) | TPCH.refresh_setup(dialects, SCALE, SETS)
-    keys = TPCH.keys(dialects, SCALE) | TPCH.refresh_keys(dialects, SCALE, SETS)
+    setup = TPCH.setup(dialects, SCALE) | refresh_setup(TPCH, dialects, SCALE, SETS)
+    keys = TPCH.keys(dialects, SCALE) | refresh_keys(TPCH, dialects, SCALE, SETS)
     for sql in setup.values():
         engine.run_script(instance, sql)
     for table in (*TPCH.facts.tables, *refresh.tables):
@@ -273,7 +274,7 @@ class TestSets:
             return
         asking, reads_whole = PLANS[loaded.folder.facts.name]
         dialects = loaded.folder.facts.dialects
-        text = TPCH.refresh_statement("rf2", SETS, batches, dialects, SCALE).text
+        text = refresh_statement(TPCH, "rf2", SETS, batches, dialects, SCALE).text
         deletes = [one for one in scripts.statements(text, dialects) if one.startswith("delete")]
         assert len(deletes) == 2 * (batches or ORDERS)
         for delete in deletes[:2]:

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 from assay.workloads.answers import answers_folder
+from assay.workloads.choosing import without_parts
 from assay.workloads.contract import Workload
 from assay.workloads.discovery import find_workload
 from assay.workloads.generate import table_rows
@@ -36,7 +37,7 @@ def loaded() -> Iterator[duckdb.DuckDBPyConnection]:
 
 
 def without(*parts: str, workload: Workload = TPCH) -> Workload:
-    return workload.without(parts)
+    return without_parts(workload, parts)
 
 
 def text(query: str, *parts: str, dialects: tuple[str, ...] = DUCKDB) -> str:

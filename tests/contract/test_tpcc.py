@@ -14,6 +14,7 @@ import pytest
 from assay.analysis.answers.comparison import read_expected
 from assay.model.errors import UsageError
 from assay.workloads.answers import answers_folder
+from assay.workloads.choosing import with_foreign_keys
 from assay.workloads.discovery import find_workload
 from assay.workloads.generate import table_rows
 from assay.workloads.scripts import statements
@@ -185,7 +186,7 @@ class TestConditions:
 class TestForeignKeys:
     @pytest.mark.parametrize("dialects", [("postgresql",), ("mariadb", "mysql"), ("mysql",)])
     def test_they_are_there_when_they_are_asked_for(self, dialects: tuple[str, ...]) -> None:
-        linked = TPCC.with_foreign_keys()
+        linked = with_foreign_keys(TPCC)
         keys, plain = linked.keys(dialects, 1), TPCC.keys(dialects, 1)
         assert list(keys) == [*plain, "schema/foreign-keys.sql"]
         assert keys["schema/foreign-keys.sql"].count("foreign key (") == 10
@@ -193,12 +194,14 @@ class TestForeignKeys:
 
     def test_sqlite_cannot_add_them(self) -> None:
         assert list(TPCC.keys(("sqlite",), 1)) == ["schema/keys.sql", "schema/indexes.sql"]
-        with pytest.raises(UsageError, match=r"--foreign-keys: .*cannot be added there"):
-            TPCC.with_foreign_keys().keys(("sqlite",), 1)
+        with pytest.raises(
+            UsageError, match=r"--foreign-keys: .*this engine cannot add foreign keys"
+        ):
+            with_foreign_keys(TPCC).keys(("sqlite",), 1)
 
     def test_a_workload_without_any_says_so(self) -> None:
-        with pytest.raises(UsageError, match="tpch has no foreign keys"):
-            find_workload("tpch").with_foreign_keys()
+        with pytest.raises(UsageError, match="the workload tpch declares no foreign keys"):
+            with_foreign_keys(find_workload("tpch"))
 
 
 class TestScale:

@@ -36,8 +36,8 @@ from assay.engines.loading import HasKeys, LoadSettings, Prepares
 from assay.engines.plan_reading import HasPlans
 from assay.engines.virtuoso.engine import VirtuosoEngine
 from assay.running.host.places import cache_dir
-from assay.running.processes.guardian import all_processes, read_process
 from assay.running.processes.launcher import Guardian
+from assay.running.processes.process_table import all_processes, read_process
 from assay.running.server.serving import ServerLauncher, unprivileged_user
 
 if TYPE_CHECKING:
@@ -201,7 +201,9 @@ class TestServer:
         assert settings["statistics"] == "none"
 
     def test_a_statement_at_fault_is_told(self, started: Started, instance: Instance) -> None:
-        with pytest.raises(EngineError, match=r"Virtuoso refuses: .*\n?.*select nothing from"):
+        with pytest.raises(
+            EngineError, match=r"Virtuoso reports an error: .*\n?.*select nothing from"
+        ):
             started.engine.run_script(instance, "select nothing from nowhere")
 
 

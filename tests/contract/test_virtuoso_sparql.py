@@ -113,7 +113,7 @@ class TestTriples:
     def test_a_line_that_is_none_is_told_as_the_server_says_it(
         self, started: Asked, instance: Instance, wrong: str
     ) -> None:
-        with pytest.raises(EngineError, match=r"triples cannot be loaded: .*RDF loader, line"):
+        with pytest.raises(EngineError, match=r"the triples cannot be loaded: .*RDF loader, line"):
             started.engine.load_triples(instance, stream([wrong]), 1, tell_nobody)
 
     def test_nothing_of_a_load_is_left_beside_the_data(
@@ -126,7 +126,7 @@ class TestTriples:
     def test_other_columns_than_texts_are_refused(self, started: Asked, instance: Instance) -> None:
         batch = pa.record_batch([pa.array([1, 2])], ["line"])
         numbers = pa.RecordBatchReader.from_batches(batch.schema, [batch])
-        with pytest.raises(EngineError, match="one column of texts was due, not int64"):
+        with pytest.raises(EngineError, match="a single text column was expected, not int64"):
             started.engine.load_triples(instance, numbers, 1, tell_nobody)
 
 

@@ -164,7 +164,7 @@ class Lab:
         facts = [json.loads(it.read_text()) for it in self.runs.glob("*/environment.json")]
         pids = {int(pid) for of_run in facts for pid in of_run["accounts"] or ()}
         return [
-            left.words
+            left.description
             for left in left_behind(self.instances, self.root / "cache" / "assay")
             if left.kind != but
             and (

@@ -199,7 +199,7 @@ def test_counts_of_a_running_server_become_a_mix(postgresql, server_lab, tmp_pat
     assert (told.operations, told.timed) == (2, False)
     refused = server_lab.assay("run", str(tmp_path / "counted"), "--dsn", dsn)
     assert refused.returncode == 1
-    assert "no value of it is known yet" in refused.stderr
+    assert "has no values yet: write values into" in refused.stderr
     manifest = tmp_path / "counted" / "workload.toml"
     workload = read_workload(tmp_path / "counted")
     (known,) = [name for name, facts in workload.facts.operations.items() if facts.values]

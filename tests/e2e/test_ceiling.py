@@ -78,7 +78,7 @@ def test_a_sweep_is_a_record_like_any_other(lab: Lab, place: Path) -> None:
     assert lab.assay("report", "latest").stdout.strip() == document["report"]
     explained = lab.assay("explain", "latest")
     assert explained.returncode == 1
-    assert "no run of a workload" in explained.stderr
+    assert "is a host's ceiling, not a run of a workload" in explained.stderr
 
 
 def test_a_sweep_that_was_stopped_is_readable_and_leaves_no_file(lab: Lab, place: Path) -> None:
@@ -119,7 +119,7 @@ def test_without_io_uring_threads_read_and_it_is_said(lab: Lab, place: Path) -> 
     ("arguments", "message"),
     [
         (("--dir", str(MEMORY)), ["tmpfs", "memory", "--dir"]),
-        (("--dir", "/nowhere"), ["/nowhere is no directory", "--dir"]),
+        (("--dir", "/nowhere"), ["/nowhere is not a directory", "--dir"]),
         (("--size", "1024TB"), ["needs 1024 TiB", "--size"]),
         (("--size", "1MB"), ["128 MiB or more"]),
         (("--size", "large"), ["--size", "4GB"]),

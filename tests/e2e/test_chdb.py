@@ -55,7 +55,7 @@ def test_rows_of_queries_are_loaded_and_their_answers_checked_at_a_scale_without
 def test_refresh_functions_are_refused_with_the_mend(lab):
     result = lab.assay("run", "tpch", *CHDB, "--test", "power", "--scale", "0.01")
     assert result.returncode == 1
-    assert "chDB has none: say --no-refresh" in " ".join(result.stderr.split())
+    assert "chDB has no transactions: add --no-refresh" in " ".join(result.stderr.split())
 
 
 def test_a_run_that_is_stopped_keeps_its_record(lab):

@@ -49,5 +49,5 @@ def test_a_plan_without_its_index_explains_the_difference(server_lab: Lab) -> No
 def test_without_an_engine_of_a_side_nothing_is_run(lab: Lab) -> None:
     ended = lab.assay(*COMPARE[:2], "--engine", "dolt@9.9.9", "--engine", "sqlite", "--time", "1s")
     assert ended.returncode == 1
-    assert "Dolt 9.9.9 cannot be obtained. There is: @" in ended.stderr
+    assert "Dolt 9.9.9 is not available. Available: @" in ended.stderr
     assert not any(lab.runs.glob("*"))

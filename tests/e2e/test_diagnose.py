@@ -119,10 +119,13 @@ def test_a_run_without_causes_has_nothing_to_try(views: Path, server_place: Path
         ]
         refused = lab.assay("diagnose", name, "--scale", "2")
         assert refused.returncode == 1
-        assert "is a run, which has its own 'scale'" in refused.stderr
+        assert "is a run and has its own 'scale'" in refused.stderr
         unknown = lab.assay("diagnose", "nothing-of-this-name")
         assert unknown.returncode == 1
-        assert "is no workload, and no run" in unknown.stderr
+        assert (
+            "is neither a workload (see `assay workloads`) nor the directory of a run"
+            in unknown.stderr
+        )
 
 
 @pytest.fixture

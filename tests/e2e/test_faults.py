@@ -145,7 +145,8 @@ def test_damaged_data_is_noticed_and_made_anew(own_cache_lab, loaded):
     _corrupt(copy_data(lab, loaded, "duckdb"), forge=False)
     document = lab.document("run", "tpch", *SMALL, "--no-plans")
     assert {c["check"]: c["verdict"] for c in document["checks"]}["answers"] == "valid"
-    assert "made again" in (Path(document["path"]) / "raw" / "assay.log").read_text()
+    log = (Path(document["path"]) / "raw" / "assay.log").read_text()
+    assert "is damaged (assay.duckdb is not what was loaded), so Assay makes it again" in log
 
 
 def test_a_failed_query_makes_the_run_invalid_and_the_others_go_on(lab, tmp_path):

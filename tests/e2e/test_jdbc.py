@@ -87,12 +87,12 @@ def test_a_bridge_that_is_killed_ends_the_run_by_name(guest, server, jar, tmp_pa
         ([], ["no JDBC driver is named", "--driver FILE.jar"]),
         (
             ["--driver", "/nowhere/x.jar"],
-            ["/nowhere/x.jar", "name the driver's jar, or what Maven"],
+            ["/nowhere/x.jar", "name the driver's jar, or its Maven coordinates"],
         ),
         (["--driver", WITHOUT_DRIVERS], ["no driver takes this URL", "--driver"]),
         (
             ["--engine", "postgresql", "--driver", "/etc/hostname"],
-            ["is one of JDBC", "leave --engine"],
+            ["belongs to JDBC: remove --engine"],
         ),
     ],
 )
@@ -112,7 +112,7 @@ def test_what_is_missing_is_named_before_anything_is_written(
     ("dsn", "message"),
     [
         ("jdbc:postgresql://127.0.0.1:1/shop", ["refused"]),
-        ("jdbc", ["no engine speaks"]),
+        ("jdbc", ["no engine supports the scheme of --dsn jdbc:"]),
         ("jdbc:", ["the DSN cannot be read", "jdbc:postgresql://host"]),
     ],
 )
@@ -127,4 +127,4 @@ def test_a_database_that_is_not_there_is_told(guest, jar, tmp_path, dsn, message
 def test_a_workload_that_makes_tables_is_refused(guest, server, jar):
     result = guest.assay("run", "tpch", "--scale", "0.01", "--dsn", dsn_of(server), "--driver", jar)
     assert result.returncode != 0
-    assert "Assay makes no tables through JDBC" in " ".join(result.stderr.split())
+    assert "Assay cannot create tables through JDBC" in " ".join(result.stderr.split())

@@ -226,7 +226,7 @@ def test_a_bridge_that_is_killed_fails_operations_by_name(server, tmp_path):
         process.wait()
         of = played(tmp_path, [session], operations)
     assert set(of.events["error"]) == {"08006"}
-    assert "the bridge to the JDBC driver is gone" in of.errors_text()
+    assert "the bridge process of the JDBC driver ended" in of.errors_text()
 
 
 @pytest.mark.parametrize(
@@ -242,7 +242,7 @@ def test_a_bridge_that_is_killed_fails_operations_by_name(server, tmp_path):
             ["password authentication failed"],
         ),
         ({"setup": ["set nosuch.setting.at all"]}, ["syntax error"]),
-        ({"socket": "/nowhere/bridge.sock"}, ["bridge", "its log says why"]),
+        ({"socket": "/nowhere/bridge.sock"}, ["bridge", "its log has the cause"]),
     ],
 )
 def test_what_cannot_be_reached_is_told_without_the_password(server, through, said, message):

@@ -118,11 +118,24 @@ def test_an_operation_that_ends_its_transaction_is_refused_behind_a_pooler(
     server_lab, pooler, tmp_path
 ):
     folder = folder_of(tmp_path, count=f"begin;\n{COUNT};\ncommit")
-    told = server_lab.assay("run", str(folder), "--dsn", pooler, *BRIEF)
-    assert told.returncode == 1
-    assert "a pooler stands between, and 2 statements would end it" in told.stderr
-    assert "queries/count.sql:1: begin begins or ends a transaction" in told.stderr
-    assert "--allow-writes" in told.stderr
+    ended = server_lab.assay("run", str(folder), "--dsn", pooler, *BRIEF)
+    assert ended.returncode == 1
+    assert "through a pooler, so each operation needs a read-only transaction" in ended.stderr
+    assert "2 statements would end that transaction" in ended.stderr
+    assert "queries/count.sql:1: begin begins or ends a transaction" in ended.stderr
+    assert "--allow-writes" in ended.stderr
+
+
+@pytest.mark.parametrize(
+    "pooler",
+    ["pool_mode = transaction", "pool_mode = transaction\nignore_startup_parameters = options"],
+    indirect=True,
+)
+def test_a_setting_that_a_pooler_drops_is_refused(server_lab, pooler, tmp_path):
+    folder = folder_of(tmp_path, count=COUNT)
+    ended = server_lab.assay("run", str(folder), "--dsn", pooler, "--set", "work_mem=8MB", *BRIEF)
+    assert ended.returncode == 1
+    assert "name the server itself in --dsn" in ended.stderr
 
 
 def test_behind_a_pooler_every_operation_of_a_mix_succeeds(server_lab, pooler, server, tmp_path):
@@ -136,9 +149,9 @@ def test_behind_a_pooler_every_operation_of_a_mix_succeeds(server_lab, pooler, s
 
 
 def test_no_tables_are_made_through_a_pooler(server_lab, pooler):
-    told = server_lab.assay("run", "tpcb", "--dsn", pooler)
-    assert told.returncode == 1
-    assert "name the server itself in --dsn, not the pooler" in told.stderr
+    ended = server_lab.assay("run", "tpcb", "--dsn", pooler)
+    assert ended.returncode == 1
+    assert "name the server itself in --dsn, not the pooler" in ended.stderr
 
 
 @pytest.mark.parametrize("grant", ["pg_monitor", None])

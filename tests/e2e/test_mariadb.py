@@ -169,7 +169,7 @@ def test_a_killed_server_is_a_failed_run_with_its_signal(server_lab: Lab) -> Non
     _, errors = started.communicate(timeout=PATIENCE_S)
     assert started.returncode == 2, errors
     assert "Traceback" not in errors
-    assert "MariaDB went away: it was ended by signal 9" in errors
+    assert "MariaDB ended unexpectedly: it was ended by signal 9" in errors
     server_lab.assert_nothing_left()
     document = server_lab.document("show", "latest", code=3)
     assert document["verdict"] == "invalid"

@@ -71,7 +71,7 @@ def test_rows_that_changed_make_the_run_invalid_until_they_are_kept_anew(
     (queries / "schema" / "tables.sql").write_text(ROWS.replace("range(30)", "range(31)"))
     wrong = verdict_on_answers(lab, queries, code=3)
     assert wrong["verdict"] == "invalid"
-    assert "Compared with the rows kept on" in wrong["reason"]
+    assert "Compared with the rows stored on" in wrong["reason"]
     shown = taken(lab, queries)["operations"]
     assert shown["ordered"]["change"] == "31 rows instead of 30"
     assert shown["limited"]["change"] == "the same"
@@ -89,7 +89,7 @@ def test_a_statement_that_changed_is_not_compared_with_the_old_answer(
     (queries / "ordered.sql").write_text("select n from t order by n desc")
     told = verdict_on_answers(lab, queries)
     assert told["verdict"] == "valid"
-    assert "ordered changed since its answer was kept" in told["reason"]
+    assert "the query ordered changed after its answer was stored" in told["reason"]
 
 
 def test_rows_that_somebody_wrote_are_not_overwritten(lab: Lab, queries: Path) -> None:

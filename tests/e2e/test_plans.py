@@ -13,7 +13,7 @@ import pytest
 
 from assay.analysis.plans.recorded import captured, read_plans
 from assay.record.reader import Run
-from assay.running.processes.guardian import read_process
+from assay.running.processes.process_table import read_process
 from tests.e2e.conftest import (
     PATIENCE_S,
     POSTGRESQL,
@@ -235,7 +235,7 @@ class TestPostgreSQL:
             (entry["operation"], entry["statement"]): entry["reason"]
             for entry in document["plan_capture"]["missing"]
         }
-        assert "no plan" in reasons["several", 0]
+        assert "makes no plan for this kind of statement" in reasons["several", 0]
         assert '"v" does not exist' in reasons["broken", 0]
         (slow,) = document["plans"]["slow"]
         assert slow["timed"] is False

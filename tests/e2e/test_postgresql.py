@@ -145,7 +145,7 @@ def test_a_rate_that_is_not_held_is_invalid_and_says_so(server_lab):
     document = server_lab.document("run", "point-select", *ON_POSTGRESQL, *BRIEF, *load, code=3)
     assert document["verdict"] == "invalid"
     assert verdicts(document)["rate_held"] == "invalid"
-    assert "did not hold 1,000,000/s" in reason(document, "rate_held")
+    assert "the engine did not hold the rate of 1,000,000/s" in reason(document, "rate_held")
     assert "lower --rate" in reason(document, "rate_held")
     server_lab.assert_nothing_left()
 

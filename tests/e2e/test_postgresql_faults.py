@@ -107,12 +107,12 @@ def test_a_killed_server_is_a_failed_run_with_its_signal(server_lab):
     errors = ended_by_itself(started)
     assert started.returncode == 2, errors
     said, kept = complaints(errors)
-    assert "PostgreSQL went away: it was ended by signal 9" in said
+    assert "PostgreSQL ended unexpectedly: it was ended by signal 9" in said
     assert f"assay show {server_lab.latest()}" in kept
     assert server_lab.status() == "failed"
     server_lab.assert_nothing_left()
     document = server_lab.document("show", "latest", code=3)
-    assert "PostgreSQL went away" in document["status_reason"]
+    assert "PostgreSQL ended unexpectedly" in document["status_reason"]
     assert document["verdict"] == "invalid"
     assert document["metrics"]["operations"] > 0
 

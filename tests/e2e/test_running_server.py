@@ -140,7 +140,9 @@ def test_a_strangers_folder_is_measured(guest, server, tmp_path, form):
     assert outcomes(document) == {"count": "ok", "sum": "ok"}
     told = {check["check"]: check for check in document["checks"]}["answers"]
     assert (told["verdict"], told["measured"]) == ("valid", False)
-    assert f"To compare the next runs: assay answers {folder} --dsn" in told["reason"]
+    assert (
+        f"Store the answers for the next runs with: assay answers {folder} --dsn" in told["reason"]
+    )
     assert_is_nowhere_within(PASSWORD, Path(document["path"]))
 
 
@@ -201,7 +203,7 @@ def test_a_schema_that_is_not_ours_is_not_touched(guest, server):
     assert there == []
     assert result.returncode != 0
     assert name in result.stderr
-    assert "did not make" in result.stderr
+    assert "Assay did not create" in result.stderr
     assert "Traceback" not in result.stderr
 
 
@@ -214,8 +216,11 @@ def test_a_schema_that_is_not_ours_is_not_touched(guest, server):
         ("postgresql://owner@127.0.0.1:{port}/shop", ["wants a password", "PGPASSFILE"]),
         ("postgresql://owner:wr0ng-pass@127.0.0.1:1/shop", ["nothing listens there"]),
         ("postgresql://trusted@127.0.0.1:{port}/shpo", ["no such database", "shpo"]),
-        ("oracle://owner:wr0ng-pass@127.0.0.1/shop", ["no engine speaks", "postgresql://"]),
-        ("shop", ["no engine speaks", "--engine"]),
+        (
+            "oracle://owner:wr0ng-pass@127.0.0.1/shop",
+            ["no engine supports the scheme of --dsn", "postgresql://"],
+        ),
+        ("shop", ["no engine supports the scheme of --dsn", "--engine"]),
     ],
 )
 def test_a_server_that_cannot_be_reached_is_told_apart(guest, server, said, message):
@@ -468,10 +473,10 @@ def test_a_server_that_dies_is_told_once_and_what_was_measured_is_kept(server_la
     assert started.returncode == 2, errors
     assert "Traceback" not in errors
     said, kept = [line for line in errors.splitlines() if line.startswith("assay: ")]
-    assert f"PostgreSQL went away: its process {dying.pid} ended" in said
+    assert f"PostgreSQL ended unexpectedly: its process {dying.pid} ended" in said
     assert f"assay show {server_lab.latest()}" in kept
     log = (server_lab.latest() / "raw" / "assay.log").read_text()
-    assert "may be left; the next run removes it" in log
+    assert "may remain on the server; the next run removes it" in log
     assert server_lab.status() == "failed"
     document = server_lab.document("show", "latest", code=3)
     assert document["metrics"]["operations"] > 0

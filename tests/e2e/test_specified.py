@@ -13,6 +13,7 @@ import pytest
 
 from assay.record.reader import Run
 from assay.workloads.discovery import find_workload
+from assay.workloads.streams import stream_order
 from tests.e2e.conftest import POSTGRESQL, Lab, end, wait_until
 
 TINY = ["--scale", "0.01", "--no-plans"]
@@ -52,10 +53,10 @@ def test_a_full_test_is_played_as_specified_and_all_answers_are_right(
     events, workload = events_of(lab), find_workload("tpch")
     for number in (1, 2):
         power = in_order(events, f"power-{number}", 0)
-        assert power == ["rf1", *workload.stream_order(0), "rf2"]
+        assert power == ["rf1", *stream_order(workload, 0), "rf2"]
         for session in range(STREAMS):
             played = in_order(events, f"throughput-{number}", session)
-            assert played == list(workload.stream_order(session + 1))
+            assert played == list(stream_order(workload, session + 1))
         assert in_order(events, f"throughput-{number}", STREAMS) == ["rf1", "rf2"] * STREAMS
     sets = events.filter(pl.col("operation") == "rf1").sort("started_ns")["variant"].to_list()
     assert sets == [1, 2, 3, 4, 5, 6]
@@ -149,7 +150,7 @@ def test_stopped_while_rows_are_made_it_keeps_its_metric(own_cache_lab: Lab) -> 
     document = lab.document("show", "latest")
     checks = {check["check"]: check for check in document["checks"]}
     assert document["verdict"] == "unknown", checks
-    assert "its figures are complete" in checks["completeness"]["reason"]
+    assert "its measurements are complete" in checks["completeness"]["reason"]
     assert "stopped before all reference rows were made" in checks["answers"]["reason"]
     assert document["test"]["why_not"] == []
     (power,) = document["test"]["metrics"]
@@ -180,9 +181,15 @@ def _plays_streams(run: Path | None) -> bool:
         (["--test", "pwer"], "one of power, throughput, full, steady"),
         (["--streams", "3"], "add --test"),
         (["--test", "power", "--streams", "3"], "applies to the throughput test"),
-        (["--test", "full", "--min-time", "3s"], "as many operations as it has"),
-        (["--test", "full", "--clients", "3"], "played as a mix"),
-        (["--test", "full", "--no-refresh", "--refresh-batches", "2"], "leave it out"),
+        (
+            ["--test", "full", "--min-time", "3s"],
+            "the specification of a test determines its length",
+        ),
+        (["--test", "full", "--clients", "3"], "--clients makes the workload a mix"),
+        (
+            ["--test", "full", "--no-refresh", "--refresh-batches", "2"],
+            "the run has no refresh functions",
+        ),
         (["--test", "power", "--refresh-batches", "99", "--scale", "0.01"], "batches"),
     ],
 )

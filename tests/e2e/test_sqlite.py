@@ -131,9 +131,9 @@ def test_a_wrong_setting_is_one_message(lab, setting, message):
     ("option", "message"),
     [
         (["--durability", "sometimes"], "its levels are full, relaxed, none"),
-        (["--foreign-keys"], "foreign keys cannot be added there: leave the option out"),
+        (["--foreign-keys"], "this engine cannot add foreign keys: remove the option"),
         (["--warehouses", "0.5"], "0.5 warehouses: TPC-C is scaled by whole warehouses"),
-        (["--warehouses", "0"], "it must be above 0"),
+        (["--warehouses", "0"], "--scale 0: the number must be above 0"),
     ],
 )
 def test_what_transactions_cannot_have_is_one_message(lab, option, message):

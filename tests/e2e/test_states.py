@@ -144,16 +144,25 @@ def test_the_client_is_kept_off_the_engines_cpus(lab: Lab) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--state", "tepid"], "one of cold, os-warm, loaded, hot"),
-        (["--state", "hot:0"], "hot:N with N passes"),
-        (["--state", "cold:2"], "hot:N with N passes"),
-        (["--engine", "null", "--state", "cold"], "null keeps no data"),
+        (["--state", "tepid"], "--state tepid: write cold, os-warm, loaded, hot, or hot:N"),
+        (
+            ["--state", "hot:0"],
+            "--state hot:0: write cold, os-warm, loaded, hot, or hot:N for N passes",
+        ),
+        (
+            ["--state", "cold:2"],
+            "--state cold:2: write cold, os-warm, loaded, hot, or hot:N for N passes",
+        ),
+        (["--engine", "null", "--state", "cold"], "null stores no data"),
         (["--clients", "2", "--state", "hot:2"], "a mix has no passes"),
-        (["--clients", "2", "--state", "cold", "--warmup", "2s"], "a warm-up ends it"),
-        (["--engine", "null", "--buffer", "1GB"], "no setting for cache"),
+        (["--clients", "2", "--state", "cold", "--warmup", "2s"], "a warm-up changes that state"),
+        (["--engine", "null", "--buffer", "1GB"], "--buffer: null: it has no setting for cache"),
         (["--buffer", "much"], "write it like 256MB"),
-        (["--buffer", "1GB", "--set", "memory_limit=2GB"], "are the same"),
-        (["--pin", "client=node77"], "node77 is not there"),
+        (
+            ["--buffer", "1GB", "--set", "memory_limit=2GB"],
+            "--buffer and --set memory_limit change the same setting",
+        ),
+        (["--pin", "client=node77"], "--pin client=node77: there is no node77"),
     ],
 )
 def test_what_cannot_be_is_refused_before_anything_is_written(
@@ -191,4 +200,4 @@ def test_a_file_system_of_memory_alone_cannot_be_cold(lab: Lab) -> None:
     assert document["verdict"] == "unknown"
     assert document["conditions"]["state"] == "cold (not reached)"
     assert document["state"]["resident_share"] == 1
-    assert check(document)["reason"].startswith("state cold not reached: 100 % of")
+    assert check(document)["reason"].startswith("the state cold was not reached: 100 % of")

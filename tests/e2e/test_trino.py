@@ -61,7 +61,7 @@ def test_a_cluster_is_loaded_asked_by_another_run_and_loses_a_node(server_lab: L
     _, errors = started.communicate(timeout=PATIENCE_S)
     assert started.returncode == 2, errors
     assert "Traceback" not in errors
-    assert "Trino went away: the worker-2 was ended by signal 9" in errors
+    assert "Trino ended unexpectedly: the worker-2 was ended by signal 9" in errors
     assert json.loads((own / "run.json").read_text(encoding="utf-8"))["status"] == "failed"
     server_lab.assert_nothing_left()
 
@@ -79,4 +79,4 @@ def test_what_cannot_be_is_told_before_anything_is_started(server_lab: Lab) -> N
 def test_a_cluster_that_is_not_there_is_told(server_lab: Lab) -> None:
     refused = server_lab.assay("run", "tpch", "--dsn", "trino://me@127.0.0.1:9/lake/assay", *QUERY)
     assert refused.returncode == 1
-    assert "127.0.0.1:9 does not answer as a coordinator of Trino" in refused.stderr
+    assert "127.0.0.1:9 does not respond like a Trino coordinator" in refused.stderr

@@ -215,7 +215,7 @@ class TestPostgreSQL:
             text=True,
             check=False,
         )
-        assert "give the server's address once more, --dsn" in without.stderr
+        assert "give the server's address again with --dsn" in without.stderr
         document = tried(server_lab, advised, 1, dsn)
         after = Run(server_lab.runs / document["rounds"][0]["after"])
         assert after.environment["engine"]["settings"]["work_mem"] == "12MB"

@@ -113,4 +113,4 @@ def test_a_server_that_dies_is_an_outcome_and_the_run_goes_on(laboratory: Lab) -
     assert failed["error"].to_list() == ["08006"]
     assert events.filter(pl.col("started_ns") > failed["finished_ns"][0]).height > 0
     document = laboratory.document("show", "latest", code=3)
-    assert "the server died once and was started again" in checks(document)["outcomes"]["reason"]
+    assert "the server crashed once and was restarted" in checks(document)["outcomes"]["reason"]

@@ -269,11 +269,11 @@ def test_a_file_is_left_as_it_was(lab, tmp_path, engine: str, rows: list[Disguis
 
 def test_a_file_that_is_not_there_and_tables_of_ours_are_refused(lab, tmp_path) -> None:
     told = lab.assay("run", "tpch", "--dsn", f"sqlite:{tmp_path}/none.db")
-    assert "not made in a file of yours" in told.stderr
+    assert "creates no tables in your database file" in told.stderr
     folder = folder_of(tmp_path / "one", [Disguised("", "select 1")])
     told = lab.assay("run", str(folder), "--dsn", f"duckdb:{tmp_path}/none.db")
-    assert "there is no file" in told.stderr
-    with pytest.raises(EngineError, match="there is no file"):
+    assert f"the file {tmp_path}/none.db does not exist" in told.stderr
+    with pytest.raises(EngineError, match="the file /none does not exist"):
         find_engine("sqlite").engine().file("sqlite:///none")
 
 

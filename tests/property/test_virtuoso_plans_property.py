@@ -30,7 +30,7 @@ def plan_of(text: str) -> Plan:
 def test_a_text_that_is_cut_off_is_refused_with_its_line(name: str, data: st.DataObject) -> None:
     lines = TEXTS[name].rstrip().splitlines()
     kept = data.draw(st.integers(1, len(lines) - 1))
-    with pytest.raises(ValueError, match=rf"line {kept}: the text ends within"):
+    with pytest.raises(ValueError, match=rf"line {kept}: the text ends before `"):
         plan_of("\n".join(lines[:kept]))
 
 

@@ -55,6 +55,7 @@ KNOW_THE_CORE = {
     "assay.probes.profile",
     "assay.probes.requests",
     "assay.probes.sampled",
+    "assay.probes.streams",
     "assay.running.asked.checking",
     "assay.study.ceiling.measuring",
     "assay.running.processes.host",

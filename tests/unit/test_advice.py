@@ -17,6 +17,7 @@ from assay.model.finding import Advice
 from assay.running.asked.asked_run import dsn_with_settings
 from assay.running.asked.request import RunRequest
 from assay.study.experiments.following import followed
+from assay.workloads.choosing import without_parts
 from assay.workloads.discovery import find_workload
 
 if TYPE_CHECKING:
@@ -97,11 +98,11 @@ class TestSettings:
     ) -> None:
         with pytest.raises(UsageError, match=words) as raised:
             followed(request(engine), advice, find_engine(engine))
-        assert "cannot be carried out on" in str(raised.value)
+        assert "this change cannot be made on " in str(raised.value)
 
     def test_what_is_so_already_is_nothing_to_try(self) -> None:
         asked = request(settings={"jit": "off"})
-        with pytest.raises(UsageError, match="the run had jit=off already"):
+        with pytest.raises(UsageError, match="the run already had jit=off"):
             followed(asked, setting("jit", "off"), find_engine("postgresql"))
 
 
@@ -210,7 +211,7 @@ class TestAblation:
         engine = find_engine("postgresql")
         changed = followed(fees, advice, engine)
         assert changed.request.remove == ["fees/function:fee"]
-        workload = find_workload(fees.workload).without(changed.request.remove)
+        workload = without_parts(find_workload(fees.workload), changed.request.remove)
         texts = {
             name: workload.statement(name, engine.facts.dialects, 1.0).text
             for name in ("fees", "others")
@@ -220,8 +221,54 @@ class TestAblation:
 
     def test_where_no_text_calls_it_there_is_nothing_to_leave_out(self, fees: RunRequest) -> None:
         advice = Advice("ablation", "tax", {"operations": "fees"})
-        with pytest.raises(UsageError, match="no operation shows tax"):
+        with pytest.raises(UsageError, match="with this part: fees"):
             followed(fees, advice, find_engine("postgresql"))
+
+
+def test_settings_that_limit_the_same_change_together() -> None:
+    asked = RunRequest(workload="tpch", engine="mariadb", scale=1)
+    advice = Advice("setting", "temporary_memory", {"value": str(1 << 26)})
+    changed = followed(asked, advice, find_engine("mariadb"))
+    assert changed.request.settings == {
+        "tmp_memory_table_size": "64M",
+        "max_heap_table_size": "64M",
+    }
+    assert changed.text == "tmp_memory_table_size=64M, max_heap_table_size=64M"
+
+
+class TestHint:
+    """A statement is sent without its hints, also if its values are drawn at each execution."""
+
+    @pytest.fixture
+    def slopes(self, tmp_path: Path) -> RunRequest:
+        folder = tmp_path / "slopes"
+        (folder / "operations").mkdir(parents=True)
+        manifest = (
+            'about = "Weighs."\narrival = "closed"\n[operations.slope]\n'
+            "[operations.slope.parameters]\nslope = { integer = [1, 900] }\n[operations.all]\n"
+        )
+        (folder / "workload.toml").write_text(manifest, "utf-8")
+        (folder / "operations" / "slope.sql").write_text(
+            "select sum(kilos) from harvests ignore index (by_slope) where slope = ${slope}",
+            "utf-8",
+        )
+        (folder / "operations" / "all.sql").write_text("select sum(kilos) from harvests", "utf-8")
+        return RunRequest(workload=str(folder), engine="mysql", scale=1)
+
+    def test_it_goes_from_its_statement_only(self, slopes: RunRequest) -> None:
+        engine = find_engine("mysql")
+        changed = followed(slopes, Advice("hint", "slope"), engine)
+        assert changed.text == "slope without hints"
+        assert changed.request.remove == ["slope/hints"]
+        workload = without_parts(find_workload(slopes.workload), changed.request.remove)
+        script = workload.script(engine.facts.dialects, 1.0, 1)
+        texts = {each.name: " ".join(each.statements[0].text.split()) for each in script.operations}
+        assert texts["slope"] == "SELECT SUM(kilos) FROM harvests WHERE slope = $1"
+        assert texts["all"] == "select sum(kilos) from harvests"
+
+    def test_its_twin_without_a_hint_has_nothing_to_try(self, slopes: RunRequest) -> None:
+        with pytest.raises(UsageError, match="can remove hints from a single query only"):
+            followed(slopes, Advice("hint", "all"), find_engine("mysql"))
 
 
 def indexes(connection: duckdb.DuckDBPyConnection) -> str:

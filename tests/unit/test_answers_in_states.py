@@ -73,8 +73,9 @@ def test_either_state_of_its_time_will_do(tested: SyntheticRun) -> None:
 def test_an_answer_of_a_state_before_its_time_is_wrong(tested: SyntheticRun) -> None:
     tested.events[4]["digest"] = 100
     assert checked(tested, INVALID).reason == (
-        "wrong answer: q of stream 1 in throughput-1 fits no state of the data between its start"
-        " and its end (1 to 2); with state 1: row 1, n: 100 instead of 101"
+        "wrong answer: q of stream 1 in throughput-1 is right for no state of the data during the "
+        "query (after 1 to 2 refresh steps); compared with the state after 1: row 1, n: 100 "
+        "instead of 101"
     )
 
 
@@ -128,12 +129,12 @@ def test_why_one_text_has_none_is_told(tested: SyntheticRun) -> None:
 def test_after_a_failed_refresh_the_data_are_not_known(tested: SyntheticRun) -> None:
     tested.events[0] |= {"outcome": "failed", "error": "x"}
     reason = checked(tested, UNKNOWN).reason
-    assert "1 followed a failed refresh function" in reason
+    assert "1 execution followed a failed refresh function," in reason
 
 
 def test_rows_that_were_not_kept_are_unknown(tested: SyntheticRun) -> None:
     del tested.results["q"][201]
-    assert "more different results than were kept" in checked(tested, UNKNOWN).reason
+    assert "more distinct results than Assay stores" in checked(tested, UNKNOWN).reason
 
 
 def test_many_results_of_an_operation_are_no_more_than_were_kept_of_each_stream(
@@ -157,14 +158,14 @@ class TestOneTransactionAnOrder:
     def test_what_ran_beside_is_not_compared(self, many: SyntheticRun) -> None:
         reason = checked(many, UNKNOWN).reason
         assert reason.startswith(
-            "1 of 3 answers right; 2 ran beside refreshes with one transaction"
+            "1 of 3 answers right; 2 executions ran during refreshes with one transaction"
         )
 
     def test_asked_again_afterwards_the_text_is_checked(self, many: SyntheticRun) -> None:
         many.events.append(at(60, 70, "q", digest=102, phase="after"))
         assert checked(many, VALID).reason == (
-            "2 of 2 answers right, in 2 states of the data; 2 beside refreshes of one transaction"
-            " an order were not compared, but asked again afterwards"
+            "2 of 2 answers right, in 2 states of the data; 2 ran during refreshes with one "
+            "transaction per order and were repeated afterwards to be compared"
         )
 
     def test_a_wrong_answer_afterwards_is_invalid(self, many: SyntheticRun) -> None:
@@ -193,4 +194,4 @@ class TestWithoutRefreshes:
             at(6, 9, "q", outcome="failed", error="x", digest=None, rows=None),
         ]
         reason = checked(tested, UNKNOWN).reason
-        assert reason == "1 of 2 answers right; the others were not returned"
+        assert reason == "1 of 2 answers right; the other answers were not returned"

@@ -22,8 +22,10 @@ from assay.workloads.captured import writing
 from assay.workloads.captured.anonymising import Anonymiser
 from assay.workloads.captured.counted import counted_operations
 from assay.workloads.captured.operations import operations_of
+from assay.workloads.captured.schedule import recorded_schedule
 from assay.workloads.captured.shapes import Shapes
 from assay.workloads.captured.transactions import Transactions, executions_of
+from assay.workloads.choosing import only
 from assay.workloads.discovery import read_workload
 
 LOGS = Path(__file__).parent / "data" / "logs"
@@ -100,7 +102,7 @@ def test_constants_of_mysql_are_read_as_it_writes_them(text, form, values) -> No
 def test_values_of_parameters_take_their_places() -> None:
     text = "select a from t where b = $2 and c = $1"
     assert shape(text, values=("x", None))[1] == [None, "x"]
-    with pytest.raises(ValueError, match="no values of its parameters"):
+    with pytest.raises(ValueError, match="contains no parameter values of the statement"):
         shape(text, values=("x",))
 
 
@@ -214,7 +216,7 @@ def pgbench(count: int) -> list[LoggedStatement]:
     for number in range(1, count + 1):
         texts = [
             "BEGIN;",
-            f"UPDATE accounts SET balance = balance + {-number} WHERE aid = {number};",  # noqa: S608
+            (f"UPDATE accounts SET balance = balance + {-number} WHERE aid = {number};"),  # noqa: S608
             f"SELECT balance FROM accounts WHERE aid = {number};",  # noqa: S608 - a log's
             "SELECT 'fixed' FROM tellers LIMIT 1",
             "END;",
@@ -274,13 +276,13 @@ def test_weights_are_counts_and_the_schedule_has_every_execution(tmp_path: Path)
     singles = logged(*["select 1 from u"] * 6, session="9")
     workload = read_workload(captured(tmp_path, [*pgbench(4), *singles]))
     assert workload.weights == {"select-u": 6, "update-accounts": 4}
-    schedule = workload.recorded_schedule()
+    schedule = recorded_schedule(workload)
     assert len(schedule) == 10
     assert [told.at_ns for told in schedule if told.operation == "update-accounts"] == [
         number * 100 * MS_NS for number in (1, 2, 3, 4)
     ]
     assert [told.row for told in schedule if told.operation == "update-accounts"] == [0, 1, 2, 3]
-    assert workload.only(["select-u"]).recorded_schedule()[0].operation == "select-u"
+    assert recorded_schedule(only(workload, ["select-u"]))[0].operation == "select-u"
 
 
 def test_another_schedule_is_another_workload(tmp_path: Path) -> None:
@@ -300,7 +302,7 @@ def test_recorded_times_are_played_at_their_speed(tmp_path: Path) -> None:
     workload = read_workload(folder)
     asked = request(folder, as_recorded=True, speed=2)
     assert (asked.clients, asked.time_s, asked.warmup_s) == (3, 0.75, 0.0)
-    mix = Mix(recorded=workload.recorded_schedule())
+    mix = Mix(recorded=recorded_schedule(workload))
     plan = driver_plan(asked, workload.facts.order, workload.weights, mix=mix)
     (phase,) = plan["phases"]
     assert phase["dues"] == [
@@ -339,7 +341,7 @@ def test_a_load_is_said_in_one_way(tmp_path: Path, options, message: str) -> Non
 
 
 def test_a_workload_that_was_written_has_no_recorded_times() -> None:
-    with pytest.raises(UsageError, match="no times that were recorded"):
+    with pytest.raises(UsageError, match="has no recorded times: remove --as-recorded, or"):
         request(Path("oltp-read"), as_recorded=True)
 
 
@@ -347,7 +349,7 @@ def test_damaged_files_of_a_folder_are_told_by_name(tmp_path: Path) -> None:
     folder = captured(tmp_path, pgbench(4))
     (folder / "schedule.parquet").write_bytes(b"PAR1")
     with pytest.raises(UsageError, match=r"schedule\.parquet cannot be read as Parquet"):
-        read_workload(folder).recorded_schedule()
+        recorded_schedule(read_workload(folder))
     (folder / "values" / "update-accounts.parquet").unlink()
     with pytest.raises(UsageError, match=r"update-accounts\.parquet cannot be read"):
         read_workload(folder).script(("postgresql",), 1.0, 1)
@@ -420,16 +422,18 @@ def test_what_cannot_be_captured_is_one_sentence(tmp_path: Path) -> None:
     empty, notes = tmp_path / "empty.csv", tmp_path / "notes.txt"
     empty.touch()
     notes.write_text("Dear diary\n")
-    assert "it is empty" in refused(log=empty)
-    assert "it is no log that Assay reads" in refused(log=notes)
+    assert "the file is empty:" in refused(log=empty)
+    assert "unknown log format. Assay reads PostgreSQL's" in refused(log=notes)
     assert "there is no such file" in refused(log=tmp_path / "none.csv")
-    assert "it is there already" in refused(log=CSV_LOG, out=tmp_path)
+    assert "the folder exists already" in refused(log=CSV_LOG, out=tmp_path)
     assert "either --log FILE or --dsn" in refused()
     assert "either --log FILE or --dsn" in refused(log=CSV_LOG, dsn="postgresql://h/d")
-    assert "statements of these: postgres" in refused(log=CSV_LOG, database="shop")
+    assert "statements of this database, only of: postgres" in refused(log=CSV_LOG, database="shop")
     assert "--database applies to a log" in refused(dsn="postgresql://h/d", database="d")
     assert "--engine applies to a server" in refused(log=CSV_LOG, engine="mysql")
-    assert "counts of statements are not read" in refused(dsn="x.db", engine="sqlite", time="1s")
+    assert "cannot read statement counters of sqlite: capture" in refused(
+        dsn="x.db", engine="sqlite", time="1s"
+    )
     assert "--time" in refused(log=CSV_LOG, time="0s")
     check_folder(tmp_path / "new")
 
@@ -476,13 +480,13 @@ def test_a_workload_with_unknown_values_is_refused_until_they_are_filled_in(tmp_
     folder = tmp_path / "workload"
     writing.write_workload(folder, operations, {"title": "t", "captured": {"clients": 1}})
     workload = read_workload(folder)
-    with pytest.raises(UsageError, match=r"parameter p1: no value of it is known yet; write"):
+    with pytest.raises(UsageError, match="parameter p1 has no values yet: write values into"):
         workload.script(("postgresql",), 1.0, 1)
     assert "No values were seen of these operations: select-t." in (
         (folder / "workload.toml").read_text()
     )
-    with pytest.raises(UsageError, match="no times that were recorded"):
-        workload.recorded_schedule()
+    with pytest.raises(UsageError, match="has no recorded times: remove --as-recorded, or"):
+        recorded_schedule(workload)
     manifest = folder / "workload.toml"
     manifest.write_text(re.sub(r"choice = \[\s*\]", "integer = [1, 9]", manifest.read_text()))
     (operation,) = read_workload(folder).script(("postgresql",), 1.0, 1).operations

@@ -76,7 +76,7 @@ class TestTerminal:
     def test_joined_requests_are_told(self, tmp_path: Path) -> None:
         joined = [disk_trial(n, 4096, 16, "sequential", device_requests=1000) for n in (1, 2, 3)]
         text = " ".join(text_of(tmp_path, disk=joined).split())
-        assert "joined neighbours" in text
+        assert "the block layer merged adjacent requests before the device saw them" in text
         assert "4 KiB sequential, 16 at a time" in text
 
     def test_a_partial_one_says_so(self, tmp_path: Path) -> None:
@@ -140,5 +140,5 @@ class TestExport:
         jsonschema.validate(json.loads(path.read_text(encoding="utf-8")), SCHEMA)
 
     def test_it_has_no_samples(self, tmp_path: Path) -> None:
-        with pytest.raises(UsageError, match="is of CPU samples"):
+        with pytest.raises(UsageError, match=r"is a host's ceiling, and .* needs CPU samples:"):
             export(write_ceiling(tmp_path), "folded")

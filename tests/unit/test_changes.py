@@ -26,12 +26,12 @@ from assay.running.changes.block_device import device_below
 from assay.running.changes.changing import Changes, changing
 from assay.running.changes.device import size_for, why_not
 from assay.running.changes.ledger import Ledger
-from assay.running.changes.left import Left, changed_now, restore_left
 from assay.running.changes.left_behind import CONTROL_GROUP, MEMORY, LeftBehind, left_behind
 from assay.running.changes.limits.group import check
 from assay.running.changes.limits.hierarchies import find_hierarchies
+from assay.running.changes.restoring import Left, changed_now, restore_left
 from assay.running.changes.undo import loops_of
-from assay.running.processes.guardian import journal_of
+from assay.running.processes.instance_files import journal_of
 
 PATIENCE_S = 60.0
 MIB = 1 << 20
@@ -152,7 +152,11 @@ def is_changed(instances: Path) -> list[str]:
         *(["mounted"] if str(directory) in Path("/proc/self/mounts").read_text() else []),
         *(name for image in IMAGES for name in loops_of(str(directory / image))),
         *map(str, groups_left()),
-        *(left.words for left in left_behind(instances, instances.parent) if is_of_test(left)),
+        *(
+            left.description
+            for left in left_behind(instances, instances.parent)
+            if is_of_test(left)
+        ),
         *(str(file) for file in throttles if f" {LIMITS['write-rate']:.0f}\n" in file.read_text()),
     ]
 
@@ -274,7 +278,7 @@ class TestALedger:
         file.write_text("128")
         first = Ledger(instances / "one")
         first.write(file, "8", "read-ahead")
-        with pytest.raises(RunFailedError, match="changed by the run one"):
+        with pytest.raises(RunFailedError, match="is in use by the run one:"):
             Ledger(instances / "two").write(file, "0", "read-ahead")
         first.restore()
         second = Ledger(instances / "two")

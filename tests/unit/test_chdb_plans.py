@@ -113,5 +113,5 @@ def test_rows_that_a_join_filtered_in_a_scan_are_no_error() -> None:
     "message", ["", "Expression", "Query summary:\n  Time: 1 ms\n\nOutput: n\n\nLimit\n"]
 )
 def test_what_is_no_plan_is_refused(message: str) -> None:
-    with pytest.raises(ValueError, match="this is no plan of ClickHouse"):
+    with pytest.raises(ValueError, match="the text is not a ClickHouse plan:"):
         normalised(message, "q", 0, "q-0.txt")

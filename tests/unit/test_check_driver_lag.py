@@ -60,8 +60,8 @@ def test_a_record_without_it_says_so(tmp_path: Path) -> None:
         writer.write_table(without)
     result = checked(driver_lag, Run(run.dir), VALID)
     assert not result.measured
-    assert "made before it was recorded" in result.reason
+    assert "driver lag not measured: an older version of Assay made the run" in result.reason
     told = document(Run(run.dir), run.dir)
     assert told["metrics"]["driver_lag_seconds_p99"] is None
     assert not any("lag" in figure for figure in load_figures(told) or [])
-    assert "Driver lag not measured: the run was made before it was recorded" in page(run, told)
+    assert "Driver lag not measured: an older version of Assay made the run" in page(run, told)

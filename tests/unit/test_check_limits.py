@@ -160,7 +160,7 @@ class TestChanges:
     def test_that_were_not_read_back(self, synthetic: SyntheticRun) -> None:
         result = judged(synthetic, None, READ_AHEAD | {"effective": "4"}, read_ahead_bytes=0)
         assert result.verdict is Verdict.UNKNOWN
-        assert "0 was asked for, and 4 was read back" in result.reason
+        assert "0 was requested, and 4 was read back" in result.reason
 
     def test_that_were_never_made(self, synthetic: SyntheticRun) -> None:
         assert judged(synthetic, None, read_ahead_bytes=0).verdict is Verdict.UNKNOWN

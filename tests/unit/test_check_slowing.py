@@ -64,7 +64,7 @@ def test_nothing_asked_is_valid(synthetic: SyntheticRun) -> None:
 def test_as_asked_is_valid_and_says_so(synthetic: SyntheticRun) -> None:
     result = judged(made(synthetic))
     assert result.verdict is Verdict.VALID, result.reason
-    assert "cpu 3 times slower" in result.reason
+    assert "slowed for the engine: cpu 3 times; the" in result.reason
 
 
 @pytest.mark.parametrize("paid", [0.9, 1.1])
@@ -78,13 +78,13 @@ def test_another_factor_is_unknown(synthetic: SyntheticRun, paid: float) -> None
 def test_work_that_was_overlooked_is_unknown(synthetic: SyntheticRun) -> None:
     result = judged(made(synthetic, seen=0.1))
     assert result.verdict is Verdict.UNKNOWN
-    assert "missed and not slowed" in result.reason
+    assert "of the engine's CPU time was not slowed:" in result.reason
 
 
 def test_reads_during_stops_are_unknown_where_the_disk_is_slowed(synthetic: SyntheticRun) -> None:
     result = judged(made(synthetic, "disk", ahead=0.5))
     assert result.verdict is Verdict.UNKNOWN
-    assert "50 % of what the disk read" in result.reason
+    assert "50 % of the bytes from disk were read" in result.reason
 
 
 def test_reads_during_stops_do_not_matter_to_the_cpu(synthetic: SyntheticRun) -> None:

@@ -100,7 +100,9 @@ def test_the_page_cache_has_to_bear_it_out(
 ) -> None:
     result = judged(synthetic, facts(asked, round(resident)), read_bytes=4 * MIB)
     assert result.verdict is verdict, result.reason
-    assert result.reason.startswith(asked if verdict is Verdict.VALID else f"state {asked} not")
+    assert result.reason.startswith(
+        asked if verdict is Verdict.VALID else f"the state {asked} was not"
+    )
 
 
 def test_reads_of_programs_do_not_make_a_warm_start_cold(synthetic: SyntheticRun) -> None:
@@ -127,7 +129,7 @@ def test_large_reads_within_the_data_are_of_the_data(
     recorded_facts = facts("os-warm", 1000, data_bytes=1000 * MIB)
     result = judged(synthetic, recorded_facts, read_bytes=read)
     assert result.verdict is verdict, result.reason
-    assert ("past the page cache" in result.reason) is (verdict is Verdict.UNKNOWN)
+    assert ("bypass the page cache" in result.reason) is (verdict is Verdict.UNKNOWN)
 
 
 def test_an_engine_that_says_it_reads_past_the_page_cache_is_believed(
@@ -135,7 +137,7 @@ def test_an_engine_that_says_it_reads_past_the_page_cache_is_believed(
 ) -> None:
     result = judged(synthetic, facts("os-warm", 100, page_cache=False), read_bytes=0)
     assert result.verdict is Verdict.UNKNOWN
-    assert result.reason.endswith("the engine reads them past the page cache")
+    assert result.reason.endswith("the engine bypasses the page cache")
 
 
 def test_a_first_query_that_reads_nothing_is_doubted(synthetic: SyntheticRun) -> None:
@@ -156,7 +158,7 @@ def test_the_start_may_have_brought_in_what_the_first_query_needs(synthetic: Syn
     recorded_facts = facts("cold", 1, resident_bytes_after_start=5 * MIB)
     result = judged(synthetic, recorded_facts, read_bytes=0)
     assert result.verdict is Verdict.VALID, result.reason
-    assert result.reason.endswith("the start had brought 4 MiB of the data files into memory")
+    assert result.reason.endswith("the engine's start had read 4 MiB of the data files into memory")
 
 
 def test_a_start_that_brought_nothing_in_is_no_proof(synthetic: SyntheticRun) -> None:
@@ -230,7 +232,7 @@ def test_reads_that_were_not_metered_are_said_to_be(synthetic: SyntheticRun) -> 
 @pytest.mark.parametrize(
     ("recorded_facts", "message"),
     [
-        ({"data_bytes": 0}, "there are no data files"),
+        ({"data_bytes": 0}, "the engine has no data files"),
         ({"resident_bytes_before_start": None, "left": ["it broke"]}, "it broke"),
     ],
 )
@@ -240,7 +242,7 @@ def test_what_could_not_be_seen_is_no_state(
     result = judged(synthetic, facts("cold", 0, **recorded_facts))
     assert (result.verdict, result.reason) == (
         Verdict.UNKNOWN,
-        f"state cold not reached: {message}",
+        f"the state cold was not reached: {message}",
     )
 
 
@@ -255,7 +257,7 @@ def test_caches_that_were_to_be_dropped_and_were_not(synthetic: SyntheticRun) ->
     recorded_facts = facts("cold", 0, left=["drop_caches: Permission denied"])
     result = judged(synthetic, recorded_facts, request={"allow_host_changes": True})
     assert result.verdict is Verdict.UNKNOWN
-    assert result.reason == "state cold not reached: drop_caches: Permission denied"
+    assert result.reason == "the state cold was not reached: drop_caches: Permission denied"
 
 
 @pytest.mark.parametrize(
@@ -310,7 +312,7 @@ class TestLoaded:
     ) -> None:
         result, _ = self.judged(synthetic, pids, account)
         assert result.verdict is Verdict.UNKNOWN
-        assert result.reason.endswith("is not the one that loaded the data")
+        assert result.reason.endswith("were loaded by another process than the measured one")
 
     def test_an_embedded_engine_shares_its_process(self, synthetic: SyntheticRun) -> None:
         result, _ = self.judged(synthetic, [self.ENGINE_PID], ACCOUNT_ENGINE_AND_DRIVER)
@@ -328,8 +330,8 @@ class TestLoaded:
         synthetic.facts["crashes"] = [{"noticed_ns": 1, "words": "signal 8", "seconds": 1.0}]
         result, _ = self.judged(synthetic, [self.ENGINE_PID])
         assert result.verdict is Verdict.UNKNOWN
-        assert result.reason.endswith("died and was restarted")
+        assert result.reason.endswith("crashed and was restarted")
 
     def test_without_files_there_is_no_state(self, synthetic: SyntheticRun) -> None:
         result, _ = self.judged(synthetic, [self.ENGINE_PID], data_bytes=0)
-        assert "there are no data files" in result.reason
+        assert "the engine has no data files" in result.reason

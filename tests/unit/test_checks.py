@@ -107,7 +107,7 @@ class TestAll:
         assert results["steal"].verdict is UNKNOWN
         assert not results["steal"].measured
         assert "KeyError" in results["steal"].reason
-        assert "broke down" in caplog.text
+        assert "failed because of a defect in Assay" in caplog.text
         assert results["answers"].verdict is VALID
 
     def test_a_record_without_streams_is_judged_and_never_valid(
@@ -193,7 +193,7 @@ class TestAnswers:
         for path in (run.dir / "raw" / "results" / "expected").glob("*.csv"):
             path.unlink()
         reason = checked(answers, run, UNKNOWN).reason
-        assert reason == "answers not verified: no reference rows are kept for scale 1"
+        assert reason == "answers not verified: Assay has no reference rows for scale 1"
 
     def test_for_drawn_parameters_the_reason_says_so(self, synthetic: SyntheticRun) -> None:
         synthetic.facts["request"] = {"parameters": "drawn"}
@@ -212,7 +212,9 @@ class TestAnswers:
 
     def test_an_operation_without_reference_rows_is_named(self, synthetic: SyntheticRun) -> None:
         synthetic.expected = {"a": "n\n1\n"}
-        assert checked(answers, synthetic.write(), UNKNOWN).reason.endswith("are kept for b")
+        assert checked(answers, synthetic.write(), UNKNOWN).reason.endswith(
+            "Assay has no reference rows for b"
+        )
 
     def test_what_is_drawn_at_each_execution_is_left_to_the_row_counts(
         self, synthetic: SyntheticRun
@@ -275,7 +277,7 @@ class TestRowCounts:
 
     def test_as_many_rows_as_told_are_valid(self, counted: SyntheticRun) -> None:
         result = checked(row_counts, counted.write(), VALID)
-        assert result.reason == "4 executions returned as many rows as they should"
+        assert result.reason == "4 executions returned the expected number of rows"
         assert result.measured
 
     def test_another_number_in_one_execution_is_invalid_and_named(
@@ -329,12 +331,15 @@ class TestRowCounts:
 
     def test_without_a_number_nothing_is_measured(self, synthetic: SyntheticRun) -> None:
         result = checked(row_counts, synthetic.write(), VALID)
-        assert (result.measured, "no operation says" in result.reason) == (False, True)
+        assert (result.measured, "no operation declares" in result.reason) == (False, True)
 
     def test_an_engine_that_returns_nothing_is_not_measured(self, counted: SyntheticRun) -> None:
         counted.facts["engine"] = {"answers": False}
         result = checked(row_counts, counted.write(), VALID)
-        assert (result.measured, "engine engine returns none" in result.reason) == (False, True)
+        assert (result.measured, "the engine engine returns no rows" in result.reason) == (
+            False,
+            True,
+        )
 
 
 class TestOutcomes:
@@ -361,7 +366,10 @@ class TestOutcomes:
 
     def test_a_number_used_twice_is_invalid(self, synthetic: SyntheticRun) -> None:
         synthetic.events[3]["sequence"] = synthetic.events[2]["sequence"]
-        assert "written down twice" in checked(outcomes, synthetic.write(), INVALID).reason
+        assert (
+            "the record contains an operation twice"
+            in checked(outcomes, synthetic.write(), INVALID).reason
+        )
 
     def test_an_outcome_that_does_not_exist_is_invalid(self, synthetic: SyntheticRun) -> None:
         synthetic.events[3]["outcome"] = "perhaps"
@@ -389,7 +397,10 @@ class TestClocks:
 
     def test_an_end_before_its_beginning_is_invalid(self, synthetic: SyntheticRun) -> None:
         synthetic.events[3]["finished_ns"] = synthetic.events[3]["started_ns"] - 1
-        assert "run backwards" in checked(clocks, synthetic.write(), INVALID).reason
+        assert (
+            "events have times that run backwards: "
+            in checked(clocks, synthetic.write(), INVALID).reason
+        )
 
     def test_a_beginning_before_its_schedule_is_invalid(self, synthetic: SyntheticRun) -> None:
         synthetic.events[3]["scheduled_ns"] = synthetic.events[3]["started_ns"] + 1
@@ -398,7 +409,8 @@ class TestClocks:
     def test_two_things_at_once_in_one_session_are_invalid(self, synthetic: SyntheticRun) -> None:
         synthetic.events[4]["started_ns"] -= 1
         synthetic.events[4]["scheduled_ns"] -= 1
-        assert "overlap" in checked(clocks, synthetic.write(), INVALID).reason
+        reason = checked(clocks, synthetic.write(), INVALID).reason
+        assert "begin before the previous one of their session has ended" in reason
 
     def test_in_two_sessions_they_are_not(self, synthetic: SyntheticRun) -> None:
         synthetic.events[4]["started_ns"] -= 1
@@ -432,9 +444,9 @@ class TestCompleteness:
     @pytest.mark.parametrize(
         ("driver", "figures"),
         [
-            ({"ended": "done"}, "its figures are complete"),
-            ({"ended": "cancelled"}, "its figures cover only a part of it"),
-            (None, "its figures cover only a part of it"),
+            ({"ended": "done"}, "its measurements are complete"),
+            ({"ended": "cancelled"}, "its measurements cover only a part of the workload"),
+            (None, "its measurements cover only a part of the workload"),
         ],
     )
     def test_figures_are_whole_once_the_plan_was_played(
@@ -447,7 +459,8 @@ class TestCompleteness:
         synthetic.status = "running"
         synthetic.sealed = False
         assert (
-            "killed or is still running" in checked(completeness, synthetic.write(), UNKNOWN).reason
+            "the run is running (its process was killed or has not ended)"
+            in checked(completeness, synthetic.write(), UNKNOWN).reason
         )
 
     def test_a_complete_run_without_a_seal_is_unknown(self, synthetic: SyntheticRun) -> None:
@@ -575,7 +588,10 @@ class TestProbes:
         run = synthetic.write()
         checked(probes, run, VALID)
         (run.dir / "raw" / "disks.arrows").unlink()
-        assert "saw nothing for" in checked(probes, Run(run.dir), UNKNOWN).reason
+        assert (
+            "took no sample for 1.2 s, so that time is not covered"
+            in checked(probes, Run(run.dir), UNKNOWN).reason
+        )
 
     @pytest.mark.parametrize(("over", "verdict"), [(-0.003, VALID), (0.003, UNKNOWN)])
     def test_probes_that_cost_more_than_the_threshold_are_unknown(

@@ -57,7 +57,7 @@ class TestRateHeld:
         session = _core.NullSession(delay_ns=10 * MS)
         run = Run(played_run(tmp_path, open_load(500, 1), 1.0, session))
         reason = checked(rate, run, INVALID).reason
-        assert "did not hold 500/s" in reason
+        assert "did not hold the rate of 500/s" in reason
         assert "operations waited at the end" in reason
 
     def test_one_that_it_could_is_valid(self, tmp_path: Path) -> None:
@@ -132,7 +132,7 @@ class TestOutcomes:
         rows[7] |= {"retries": 2}
         rows[9] |= {"retries": 1}
         reason = checked(outcomes, opened(tmp_path, rows), VALID).reason
-        assert reason.endswith("2 after being tried again")
+        assert reason.endswith("2 of them after a retry")
 
     def test_a_failure_is_invalid_however_often_it_was_tried(self, tmp_path: Path) -> None:
         rows = kept_up()

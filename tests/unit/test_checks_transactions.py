@@ -114,7 +114,7 @@ class TestResponseLimits:
             event["finished_ns"] = event["started_ns"] + 6 * S
         run = specified(tmp_path, slow, limits_s={"update": 5.0, "select": 5.0})
         result = checked(response_limits, run, INVALID)
-        assert "limit of update is broken" in result.reason
+        assert "the response time of update exceeds its limit" in result.reason
         assert (result.value, result.threshold) == (6.0, 5.0)
 
     def test_one_of_ten_may_be_slower(self, tmp_path: Path) -> None:
@@ -156,7 +156,7 @@ class TestSpecifiedRate:
 
     def test_another_number_of_clients_is_said(self, tmp_path: Path) -> None:
         result = checked(specified_rate, self.rated(tmp_path, 180, clients=20), UNKNOWN)
-        assert "bounds are of 20 clients at this scale, and there were 2" in result.reason
+        assert "bounds apply to 20 clients at this scale, and the run had 2" in result.reason
 
     def test_without_waits_it_has_another_name_and_no_bounds(self, tmp_path: Path) -> None:
         run = specified(tmp_path, played(100, 1), rate=RATE)
@@ -196,7 +196,7 @@ class TestConditions:
     def test_all_that_held_are_counted(self, tmp_path: Path) -> None:
         rows = {("before", "c01"): 0, ("before", "c11"): 0, ("after", "c01"): 0}
         result = checked(conditions, self.kept(tmp_path, rows, ["before", "after"]), VALID)
-        assert result.reason == "all conditions held: 2 before and 1 after the load"
+        assert result.reason == "all consistency conditions held: 2 before and 1 after the load"
 
     def test_one_that_was_not_looked_at_is_unknown(self, tmp_path: Path) -> None:
         rows = {("before", "c01"): 0, ("before", "c11"): 0}
@@ -205,7 +205,7 @@ class TestConditions:
     def test_a_state_that_they_would_have_ended_is_said(self, tmp_path: Path) -> None:
         rows = {("after", "c01"): 0}
         result = checked(conditions, self.kept(tmp_path, rows, ["after"]), VALID)
-        assert "none was checked before the load" in result.reason
+        assert "Assay checked no condition before the load," in result.reason
 
     def test_a_workload_without_conditions_has_none(self, tmp_path: Path) -> None:
         assert not checked(conditions, specified(tmp_path, played(1, 1)), VALID).measured

@@ -59,13 +59,16 @@ class TestStudy:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--engine", "postgresql"], "both sides are the same: name another engine or version"),
-        (["--engine", "mysql", "--engine", "mysql"], "to see what is noise, say --alike"),
+        (
+            ["--engine", "postgresql"],
+            "both sides of the comparison are the same: name two engines or versions",
+        ),
+        (["--engine", "mysql", "--engine", "mysql"], "To measure the noise, add --alike"),
         (["--engine", "a", "--engine", "b", "--engine", "c"], "--engine is given 3 times"),
         (["--engine", "postgresql", "--engine", "postgrsql"], "unknown engine 'postgrsql'"),
-        (["--vary", "work_mem=1,2,3"], "--vary work_mem has 3 values: a comparison has two"),
+        (["--vary", "work_mem=1,2,3"], "--vary work_mem has 3 values: a comparison needs two,"),
         (["--b", "work_mem"], "--b work_mem: write it as --b KEY=VALUE"),
-        (["--clients", "2", "--b", "clients=4"], "clients is said of one side and of both"),
+        (["--clients", "2", "--b", "clients=4"], "clients is given for one side and for both"),
         (
             ["--engine", "postgresql", "--vary", "durability=full,none"],
             "durability differs (full and none)",

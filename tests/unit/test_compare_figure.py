@@ -268,7 +268,10 @@ class TestFigure:
         run = Side(USUAL, count=50).write(tmp_path)
         runs = tuple(StudyRun("sides", {"side": name}, 1, run) for name in ("a", "b", "c"))
         asked = Asked("compare", "compare", "three", runs)
-        assert "say first and second of" in make(asked).missing[0]
+        assert (
+            "name them with first and second out of PostgreSQL a, PostgreSQL b"
+            in make(asked).missing[0]
+        )
         named = Asked("compare", "compare", "three", runs, {"first": "a", "second": "c"})
         assert make(named).subjects == ("a", "c")
         wrong = Asked("compare", "compare", "three", runs, {"first": "d", "second": "c"})
@@ -327,9 +330,9 @@ class TestSteps:
 
     def test_a_step_that_is_none_is_refused(self) -> None:
         rule = '[[rules]]\nwork = "{}"\nstep = "{}"\nsymbols = ["f"]\nsays = "Does."\n'
-        with pytest.raises(UsageError, match="step 'parsing' is no known one; did you mean"):
+        with pytest.raises(UsageError, match="rule 1: unknown step 'parsing'; did you mean"):
             parse_rules(rule.format("optimiser/parse", "parsing"), "mine")
-        with pytest.raises(UsageError, match="only work 'optimiser/parse' has a step"):
+        with pytest.raises(UsageError, match=r"only the work 'optimiser/parse' has steps\."):
             parse_rules(rule.format("scan", "parse"), "mine")
 
     def test_rules_without_steps_are_one_step(self, tmp_path: Path) -> None:

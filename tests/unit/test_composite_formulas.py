@@ -17,6 +17,7 @@ from assay.analysis.composite.played import larger_scales
 from assay.analysis.composite.rounding import counted_s, elapsed_s, raised, reported
 from assay.analysis.composite.utilisation import utilised_share
 from assay.workloads.recording import recorded
+from assay.workloads.streams import minimum_at
 from tests.specified import tpch
 
 S = 1_000_000_000
@@ -128,7 +129,7 @@ class TestScales:
     def test_the_fewest_streams_are_those_of_the_largest_scale_up_to_this_one(
         self, scale: float, streams: int
     ) -> None:
-        assert tpch().streams_minimum(scale) == streams
+        assert minimum_at(tpch().facts.streams, scale) == streams
 
     @pytest.mark.parametrize(("scale", "orders"), [(1, 1500), (0.1, 150), (100, 150_000)])
     def test_a_refresh_function_is_of_1500_orders_at_scale_1(

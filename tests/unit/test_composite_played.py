@@ -19,6 +19,7 @@ from assay.analysis.composite.rounding import elapsed_s, reported
 from assay.record.layout import DRIVER_FILE
 from assay.record.reader import Run
 from assay.record.writer import write_json
+from assay.workloads.streams import stream_order
 from tests.specified import QUERIES, REFRESHES, PlayedTest, even_times, tpch, write_test
 
 S = 1_000_000_000
@@ -67,7 +68,7 @@ class TestIntervals:
         run = performance_runs(frame(PlayedTest()), REFRESHES)[0]
         assert run.power is not None
         order = [interval.operation for interval in run.power.queries]
-        assert order == list(tpch().stream_order(0)) != list(tpch().stream_order(1))
+        assert order == list(stream_order(tpch(), 0)) != list(stream_order(tpch(), 1))
         assert order[:4] == ["q14", "q02", "q09", "q20"]
 
     def test_the_sessions_of_a_throughput_test_have_the_orders_of_their_streams(self) -> None:
@@ -75,7 +76,7 @@ class TestIntervals:
         assert run.throughput is not None
         for number, stream in enumerate(run.throughput.streams, start=1):
             assert [interval.operation for interval in stream.intervals] == list(
-                tpch().stream_order(number)
+                stream_order(tpch(), number)
             )
             assert {interval.variant for interval in stream.intervals} == {number}
         assert run.throughput.refreshes is not None

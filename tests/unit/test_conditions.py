@@ -60,8 +60,14 @@ def test_settings_without_a_level_say_which_it_is() -> None:
     [
         ("null", {}, "none", None, "it has no levels"),
         ("postgresql", {}, "ful", None, "its levels are full, relaxed, none"),
-        ("postgresql", {"fsync": "off"}, "full", None, "--set fsync=off is another"),
-        ("postgresql", {}, "full", "postgresql://host/db", "a running server has its owner's"),
+        ("postgresql", {"fsync": "off"}, "full", None, "--set fsync=off contradicts it:"),
+        (
+            "postgresql",
+            {},
+            "full",
+            "postgresql://host/db",
+            "settings of a running server and does not change",
+        ),
     ],
 )
 def test_a_level_that_cannot_be_is_refused(
@@ -103,8 +109,20 @@ def test_how_a_log_is_synced_does_not_matter_where_there_is_none(engine: str) ->
     [
         ("null", {}, "1GB", None, "no setting for cache"),
         ("postgresql", {}, "much", None, "write it like 256MB"),
-        ("postgresql", {"shared_buffers": "1GB"}, "2GB", None, "are the same"),
-        ("postgresql", {}, "2GB", "postgresql://host/db", "a running server has its owner's"),
+        (
+            "postgresql",
+            {"shared_buffers": "1GB"},
+            "2GB",
+            None,
+            "--set shared_buffers change the same setting",
+        ),
+        (
+            "postgresql",
+            {},
+            "2GB",
+            "postgresql://host/db",
+            "not change the buffer pool of a running server",
+        ),
     ],
 )
 def test_a_buffer_that_cannot_be_is_refused(

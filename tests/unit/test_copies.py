@@ -23,9 +23,9 @@ from assay.running.changes import device as of_devices
 from assay.running.changes.copies import Copies, moments_s
 from assay.running.changes.device import NotMountedError, make_device, why_not
 from assay.running.changes.ledger import Ledger
-from assay.running.changes.left import changed_now, restore_left
+from assay.running.changes.restoring import changed_now, restore_left
 from assay.running.changes.undo import loops_of, put_back
-from assay.running.processes.guardian import journal_of
+from assay.running.processes.instance_files import journal_of
 from tests.unit.test_changes import (
     ENDING,
     eventually_left,
@@ -76,7 +76,9 @@ def test_fewer_copies_than_were_asked_for_are_told(tmp_path: Path) -> None:
     copies = Copies(tmp_path, [1000.0, 2000.0], Ledger(tmp_path / "one"))
     copies.begin(time.monotonic())
     copies.end()
-    with pytest.raises(RunFailedError, match="0 of 2 copies were taken: say a longer --time"):
+    with pytest.raises(
+        RunFailedError, match="the load ended after 0 of 2 snapshots: use a longer --time, or"
+    ):
         copies.check()
 
 
@@ -227,7 +229,7 @@ class TestCopies:
         monkeypatch.setattr(copying, "SPARE_BYTES", 1 << 60)
         copies.begin(0.0)
         copies.end()
-        with pytest.raises(RunFailedError, match=r"ask for fewer, or for a smaller"):
+        with pytest.raises(RunFailedError, match="use fewer --copies, or a smaller"):
             copies.check()
         assert copies.taken == []
         assert ledger.restore() == []

@@ -73,7 +73,7 @@ def test_who_died_is_started_again_and_it_is_written_down(noted: Crashes, run: W
 
 
 def test_an_engine_that_cannot_be_started_again_ends_the_run(noted: Crashes, run: Written) -> None:
-    with pytest.raises(RunFailedError, match="One went away: gone"):
+    with pytest.raises(RunFailedError, match="One ended unexpectedly: gone"):
         noted.look(Dying("gone").subject(None))
     assert run.facts == {}
 
@@ -82,7 +82,7 @@ def test_one_that_does_not_come_back_ends_the_run(noted: Crashes, run: Written) 
     def refuse() -> None:
         raise EngineError("no room")
 
-    with pytest.raises(RunFailedError, match="cannot be started again: no room"):
+    with pytest.raises(RunFailedError, match="cannot be restarted: no room"):
         noted.look(Dying("gone").subject(refuse))
     assert run.facts["crashes"][0]["seconds"] is None
 
@@ -100,7 +100,7 @@ def test_one_that_dies_ever_again_is_given_up(noted: Crashes) -> None:
 def test_the_check_tells_of_them(run: Written) -> None:
     run.update(crashes=[{"words": "it was ended by signal 8."}, {"words": "again"}])
     message = outcomes._crashes(run)  # type: ignore[arg-type]
-    assert message == "; the server died 2 times and was started again: it was ended by signal 8."
+    assert message == "; the server crashed 2 times and was restarted: it was ended by signal 8."
 
 
 class Reader:

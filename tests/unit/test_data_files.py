@@ -120,18 +120,20 @@ class TestRefusals:
     ) -> None:
         before = (written / "triples.nt").read_bytes()
         message = self.refused(capsys, shop, "--out", written, "--scale", 1)
-        assert "triples.nt is there already: remove it, or name another --out" in message
+        assert "triples.nt exists already: remove it, or name another --out" in message
         assert (written / "triples.nt").read_bytes() == before
 
     def test_formats_that_it_has_not(
         self, shop: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
         message = self.refused(capsys, shop, "--format", "xml", "--out", tmp_path / "a")
-        assert "--format xml: the data of shop can be written as nt, ttl, parquet, csv" in message
+        assert (
+            "--format xml: the data of shop can be written in the formats nt, ttl, parquet, csv"
+        ) in message
         message = self.refused(capsys, "tpch", "--format", "nt", "--out", tmp_path / "a")
-        assert "the data of tpch can be written as parquet, csv" in message
+        assert "the data of tpch can be written in the formats parquet, csv" in message
         message = self.refused(capsys, "tpcb", "--out", tmp_path / "a")
-        assert "tpcb has no data for files" in message
+        assert "tpcb has no data to write" in message
         assert not (tmp_path / "a").exists()
 
     @pytest.mark.parametrize("scale", ["0", "1.5", "100000000"])
@@ -165,7 +167,7 @@ class TestFailures:
 
         monkeypatch.setattr(data_files.shutil, "disk_usage", lambda _: Usage)
         assert run_command(["generate", shop, "--out", str(tmp_path)]) == 1
-        assert "are needed and 9.77 KiB are free" in capsys.readouterr().err
+        assert "MiB and 9.77 KiB are free: name another directory" in capsys.readouterr().err
 
     def test_a_full_disk_leaves_nothing(
         self,

@@ -217,7 +217,8 @@ class TestDamage:
         harm(place)
         cache.copy_to(KEY, tmp_path / "two", make)
         assert (make.asked, files(tmp_path / "two")) == (2, CONTENT)
-        assert "made again" in caplog.text
+        assert "is damaged (" in caplog.text
+        assert "so Assay makes it again" in caplog.text
 
     def test_data_that_is_damaged_again_at_once_is_not_made_for_ever(
         self, cache: DatasetCache, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -194,7 +194,7 @@ class TestInTheirPlace:
 
     def test_nothing_may_be_left(self, tmp_path: Path) -> None:
         text = HEAD + '[part.a]\nengine = "duckdb"\n'
-        with pytest.raises(UsageError, match="is left to be run"):
+        with pytest.raises(UsageError, match="has no runs left to make"):
             study(tmp_path, text, engines=("sqlite",))
 
 
@@ -206,7 +206,7 @@ class TestRefused:
         ("text", "message"),
         [
             ("title = [", ("study.toml cannot be read", "at end of document")),
-            ('title = "T"\n[part.a]\n', ("begin it with a comment",)),
+            ('title = "T"\n[part.a]\n', ("the first line must be a comment",)),
             ("# ?\n[part.a]\n", ("title is missing",)),
             ('# ?\ntitle = "T"\n', ("part: a study has at least one part", "[part.NAME]")),
             (HEAD + "[part]\n", ("part:", "at least one part")),
@@ -276,7 +276,7 @@ class TestRefused:
             ),
             (
                 PART + "[[figure]]\nname = 'f'\nkind = 'sweep'\npart = 'a'\nparts = ['a']\n",
-                ("figure[1]:", "part and parts are the same"),
+                ("figure[1]:", "the keys part and parts mean the same"),
             ),
         ],
     )
@@ -300,13 +300,13 @@ class TestRefused:
         [
             (PART + "factor.engine = ['dukdb']\n", ("part.a (dukdb)", "did you mean 'duckdb'")),
             (PART + "workload = 'tpcx'\n", ("part.a: unknown workload 'tpcx'",)),
-            (PART + "streams = 2\n", ("part.a: streams applies to a test: add test",)),
+            (PART + "streams = 2\n", ("part.a: streams applies to a test only: add test",)),
             (PART + "min_time = 'x'\n", ("part.a: min_time:", "write it like 30s")),
             (PART + "factor.scale = [0.1, 'x']\n", ("part.a (scale=x): scale:", "valid number")),
-            (PART + "prepare = ['no.sql']\n", ("prepare no.sql cannot be read",)),
+            (PART + "prepare = ['no.sql']\n", ("prepare no.sql: the file cannot be read",)),
             (
                 HEAD + "streams = 2\n[part.a]\n[part.b]\n",
-                ("streams does nothing in any part: streams applies to a test",),
+                ("streams does nothing in any part: streams applies to a test only",),
             ),
             (
                 PART + "factor.state = ['hot']\nexclude = [{ state = 'hot' }]\n",
@@ -359,7 +359,7 @@ class TestFinding:
             find_declared("mime")
 
     def test_what_is_not_there_is_told(self, tmp_path: Path) -> None:
-        with pytest.raises(UsageError, match="is not there: assay studies new"):
+        with pytest.raises(UsageError, match=r"no\.toml does not exist: `assay studies new"):
             find_declared(str(tmp_path / "no.toml"))
 
     def test_the_question_is_the_comment_at_the_head(self) -> None:
@@ -376,7 +376,7 @@ class TestExample:
         expansion = expanded(read_declared(file), Wanted())
         assert len(expansion.study.order()) == 10
         assert considered_all(expansion.study)
-        with pytest.raises(UsageError, match="nothing is overwritten"):
+        with pytest.raises(UsageError, match="exists already and is not overwritten: name another"):
             new_study(tmp_path / "mine")
 
     @pytest.mark.parametrize("file", [EXAMPLE, *study_files().values()], ids=str)

@@ -47,14 +47,14 @@ class TestVersions:
         assert all(package.endswith(" libicu-dev") for package in packages)
 
     def test_a_directory_without_the_program_is_told(self, tmp_path: Path) -> None:
-        with pytest.raises(EngineError, match="has no program `dolt`"):
+        with pytest.raises(EngineError, match="has no program `dolt`:"):
             find_program(tmp_path)
 
     def test_a_program_that_is_no_dolt_is_told(self, tmp_path: Path) -> None:
         file = tmp_path / "dolt"
         file.write_text("#!/bin/sh\necho something else\n")
         file.chmod(0o755)
-        with pytest.raises(EngineError, match="or is no Dolt: something else"):
+        with pytest.raises(EngineError, match=r"or is not Dolt: something else\."):
             find_program(tmp_path).version()
 
     def test_what_it_warns_of_is_no_version(self, tmp_path: Path) -> None:
@@ -77,7 +77,10 @@ class TestVersions:
         made = Product("2.2.0", tmp_path, {})
         monkeypatch.setattr("assay.engines.dolt.engine.obtain", lambda *_: made)
         engine = DoltEngine(find_engine("dolt").facts)
-        with pytest.raises(EngineError, match=r"as Dolt 2\.2\.0 and says that it is 9\.9\.9"):
+        with pytest.raises(
+            EngineError,
+            match=r"should contain Dolt 2\.2\.0, but the program reports version 9\.9\.9:",
+        ):
             engine.obtain(Wanted(tmp_path), tell_nobody)
 
 
@@ -103,12 +106,16 @@ class TestSettings:
         assert '"a$${b}"' in configured({"log_format": "a${b}"})
 
     def test_what_is_no_section_is_told(self) -> None:
-        with pytest.raises(EngineError, match="leads through log_level, which is no section"):
+        with pytest.raises(
+            EngineError, match=r"log_level\.x: log_level is not a section of the configuration"
+        ):
             configured({"log_level": "error", "log_level.x": "1"})
 
     @pytest.mark.parametrize("name", ["data_dir", "listener.port", "Secure_File_Priv"])
     def test_what_is_ours_to_set(self, name: str) -> None:
-        with pytest.raises(EngineError, match="Assay's to set"):
+        with pytest.raises(
+            EngineError, match=r"Assay itself sets .* on a server that it starts: remove it"
+        ):
             refuse_ours({name: "x"})
 
     @pytest.mark.parametrize(
@@ -201,7 +208,7 @@ class TestPlans:
 
     @pytest.mark.parametrize("text", ["", "nonsense", "{}", "Project\nProject", "     └─ Project"])
     def test_other_words_are_refused(self, text: str) -> None:
-        with pytest.raises(ValueError, match="no plan of Dolt"):
+        with pytest.raises(ValueError, match="the text is not a Dolt plan:"):
             normalised(text, "q", 0, "q.txt")
 
 
@@ -270,5 +277,5 @@ def test_rows_are_looked_at_on_their_way() -> None:
         return table.to_reader(max_chunksize=2)
 
     assert refuse_words("x", rows(["a", None, "null"])).read_all().num_rows == 3
-    with pytest.raises(EngineError, match=r"x\.t has the text NULL"):
+    with pytest.raises(EngineError, match=r"x\.t contains the text NULL,"):
         refuse_words("x", rows(["a", "b", "NULL"])).read_all()

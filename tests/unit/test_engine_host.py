@@ -53,9 +53,12 @@ def test_it_needs_a_fleet_that_meets_and_a_server_that_is_not_ours():
     )
     with pytest.raises(UsageError, match="add --fleet"):
         asked(**MIX, dsn=dsn, engine_host="db")
-    with pytest.raises(UsageError, match=r"--engine-host: local agents.*--fleet tcp://"):
+    with pytest.raises(
+        UsageError,
+        match=r"--engine-host: --fleet names agents on this host only: .* as --fleet tcp://HOST:PORT",
+    ):
         asked(**MIX, dsn=dsn, fleet="2", engine_host="db")
-    with pytest.raises(UsageError, match="--engine-host: a private engine is on this host"):
+    with pytest.raises(UsageError, match="--engine-host: a private engine runs on this host,"):
         asked(**MIX, fleet=PLACE, fleet_plain=True, engine_host="db")
     with pytest.raises(UsageError, match="--engine-host and --block-trace"):
         asked(**MIX, dsn=dsn, fleet=PLACE, fleet_plain=True, engine_host="db", block_trace=True)
@@ -66,7 +69,7 @@ def test_the_engine_is_who_listens_on_its_port_or_who_is_named():
         port = listening.getsockname()[1]
         assert engine_pids(port, []) == [os.getpid()]
         assert engine_pids(port, [1]) == [1]
-    with pytest.raises(RunFailedError, match=rf"port {port}: .* that of root.*NAME:PID"):
+    with pytest.raises(RunFailedError, match=rf"port {port}: .* of root.*NAME:PID"):
         engine_pids(port, [])
     with pytest.raises(RunFailedError, match="NAME:PID"):
         engine_pids(None, [])

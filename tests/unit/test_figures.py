@@ -236,7 +236,7 @@ class TestGains:
         assert "no hash probe" in work
         assert not work & wait
         assert work | wait == every
-        assert "option of" in made_of(made, "gains", of="rest").missing[0]
+        assert "option 'of'" in made_of(made, "gains", of="rest").missing[0]
 
     def test_an_unknown_operation_or_key_is_said(self, tmp_path: Path) -> None:
         made = two_engines(tmp_path)
@@ -244,7 +244,10 @@ class TestGains:
         assert "q99" in unknown.missing[0]
         wrong = made_of(made, "gains", changes=[{"name": "x", "halve": "q01"}])
         assert "no key 'halve'" in wrong.missing[0]
-        assert "changes nothing" in made_of(made, "gains", changes=[{"name": "x"}]).missing[0]
+        assert (
+            "change 'x' does not say what to change: add one of"
+            in made_of(made, "gains", changes=[{"name": "x"}]).missing[0]
+        )
 
 
 class TestProfile:

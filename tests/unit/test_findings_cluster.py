@@ -29,8 +29,8 @@ def test_operations_that_were_not_read_are_as_the_whole_run() -> None:
     )
     assert finding.effect_share == pytest.approx(0.5)
     assert finding.claim == (
-        "Tasks waited for other nodes for 50 % of the time, most in a:"
-        " 40 % for what they send, 0 % until they take it"
+        "Tasks waited for other nodes for 50 % of the time, most in a: 40 % waiting for data "
+        "from other nodes, 0 % until other nodes take data"
     )
 
 

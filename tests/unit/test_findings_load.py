@@ -82,7 +82,7 @@ class TestFleet:
     def test_the_busiest_of_them_is_the_load_generator(self) -> None:
         finding = of_fleet(used(engine=3.8), 0.9)
         assert finding.claim.startswith(
-            "Client-bound: the busiest driver of the fleet used 90 % of"
+            "The load generator is the bottleneck: the busiest driver of the fleet used 90 % of"
         )
 
 
@@ -99,7 +99,9 @@ class TestBound:
 
     def test_a_driver_that_uses_its_cpus_is_what_bounds(self) -> None:
         pin = {"engine": 3, "client": 1}
-        assert bound(load(), used(engine=0.5, driver=0.95), pin).startswith("Client-bound: ")
+        assert bound(load(), used(engine=0.5, driver=0.95), pin).startswith(
+            "The load generator is the bottleneck: "
+        )
         assert "Client-bound" not in bound(load(), used(engine=0.5, driver=0.7), pin)
 
     @pytest.mark.parametrize("lock", [0.4, 0.2])
@@ -123,7 +125,9 @@ class TestBound:
 
     def test_a_rate_that_was_held_is_not_the_limit(self) -> None:
         claim = bound(load(schedule=went(100.0)), used(engine=0.6, driver=0.35))
-        assert claim.startswith("Not at its limit, 100/s were held: ")
+        assert claim.startswith(
+            "The engine was not at its limit and kept up with the rate of 100/s: "
+        )
         assert "Not at its limit" not in bound(
             load(schedule=went(80.0)), used(engine=0.6, driver=0.35)
         )
@@ -137,7 +141,9 @@ class TestRate:
     def test_what_was_not_done_is_told_with_the_growth(self) -> None:
         finding = findings_by_method(load(schedule=went(80.0)), None)[rate_held.METHOD]
         assert finding.claim.startswith(
-            "The rate was not held: 80/s of 100/s were done, and the backlog grew by 20/s"
+            "The engine did not hold the rate: 80/s of 100/s were completed, and the queue of "
+            "waiting "
+            "operations grew by 20/s"
         )
         assert finding.effect_share == pytest.approx(0.2)
 

@@ -57,15 +57,15 @@ def finding_of(method: str, of: Case) -> Finding:
 def test_look_ups_read_two_rows_and_most_fall_on_the_page_before() -> None:
     finding = finding_of("look-ups", published())
     assert "1.93 rows" in finding.claim
-    assert "77 % of look-ups fell on the page of the one before" in finding.claim
+    assert "77 % of look-ups hit the same page as the previous look-up:" in finding.claim
     assert "1.674G look-ups, 3.223G rows" in finding.claim
     assert finding.effect_share == pytest.approx((1.286 + 0.3148) / 1.674)
 
 
 def test_the_index_that_misses_most_is_named_and_the_one_that_is_read_most() -> None:
     finding = finding_of("index-misses", published())
-    assert finding.claim.startswith("RDF_QUAD_SP misses the cache most: 11.4 pages")
-    assert "most pages were of RDF_OBJ, 78 %" in finding.claim
+    assert finding.claim.startswith("Index RDF_QUAD_SP misses the cache most: 11.4 pages")
+    assert "most pages belong to RDF_OBJ, 78 %" in finding.claim
     assert not any("RDF_IRI" in evidence.says for evidence in finding.evidence), (
         "its rows were not counted"
     )

@@ -9,10 +9,11 @@ import pytest
 
 from assay.analysis.findings.case import Case
 from assay.analysis.findings.host import other_disk_load, steal
+from assay.analysis.host.accounts import Accounts
 from assay.analysis.host.disk_use import DiskUse
 from assay.analysis.host.neighbours import neighbours
 from assay.model.neighbour import Neighbour
-from tests.cases import case
+from tests.cases import case, operation, passes
 from tests.truths import neighboured, two
 
 MIB = 1 << 20
@@ -113,3 +114,17 @@ def test_neighbours_of_the_cpus_are_named() -> None:
     (finding,) = steal.find(replace(neighboured(0.7), neighbours=others))
     assert finding.claim.endswith("batch-encoder (process 7)")
     assert any(evidence.at == "process:batch-encoder" for evidence in finding.evidence)
+
+
+@pytest.mark.parametrize(("clients", "effect"), [(1, 0.9), (20, 0.9 * 0.14)])
+def test_a_queue_of_the_runs_own_clients_is_not_the_neighbours_doing(
+    clients: int, effect: float
+) -> None:
+    """Others took 14 % of two CPUs: a crowd of clients would wait nearly as long without them."""
+    window_s, cpus = 10.0, 2
+    others_s = 0.14 * window_s * cpus
+    seconds = [window_s] * clients if clients > 1 else [0.3 * window_s]
+    accounts = Accounts(window_s, cpus, {"engine": 10.0}, 10.0 + others_s, 10.0 - others_s, None)
+    queued = operation(run_queue=0.9, cpu_user=0.1)
+    (finding,) = steal.find(case(queued, accounts=accounts, executions=passes({"q1": seconds})))
+    assert finding.effect_share == pytest.approx(effect)

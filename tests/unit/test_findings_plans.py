@@ -10,6 +10,7 @@ import pytest
 from assay.analysis.findings.client import round_trips
 from assay.analysis.findings.engine_facts import TableFacts
 from assay.analysis.findings.indexes import missing_index
+from assay.analysis.findings.indexes.conditions import indexable
 from assay.analysis.findings.judging import judged
 from assay.analysis.findings.memory import dead_rows, spill
 from assay.analysis.findings.plans import (
@@ -25,7 +26,7 @@ from assay.model.catalogue import Index
 from assay.model.finding import Finding
 from assay.model.plan import PlanNode
 from tests.cases import ADVICE, case, even, node, operation, passes, plan, plans
-from tests.truths import WHOLE_S, counted, looped, planned, spilled
+from tests.truths import WHOLE_S, counted, looped, planned, serial, spilled
 
 if TYPE_CHECKING:
     from assay.analysis.findings.case import Case
@@ -87,7 +88,7 @@ class TestSpill:
     @pytest.mark.parametrize(
         ("limits", "says"),
         [
-            ({"limits": "the whole process"}, "pool 4MB is what the whole process may use"),
+            ({"limits": "the whole process"}, "pool 4MB limits the whole process"),
             ({}, "pool 4MB"),
         ],
     )
@@ -114,10 +115,38 @@ class TestSpill:
         findings = spill.find(planned(0.5, sort, advice=advice, settings={"pool": "4MB"}))
         assert bool(findings) is is_told
 
+    @pytest.mark.parametrize(("disk_write", "certainty"), [(0.0, "suspected"), (0.2, "seen")])
+    def test_a_spill_into_the_page_cache_may_cost_nothing(
+        self, disk_write: float, certainty: str
+    ) -> None:
+        """PostgreSQL and SQLite sorted as fast with memory for all rows as with temporary files."""
+        sort = node("sort", seconds=0.4 * WHOLE_S, spilled_bytes=GIB)
+        query_plans = plans(plan(node("aggregate", sort, seconds=0.6 * WHOLE_S)))
+        overrides = {"seconds": WHOLE_S}
+        waiting = operation(cpu_user=1 - disk_write, disk_write=disk_write, overrides=overrides)
+        run_case = case(waiting, plans=query_plans, counters=counted(temporary_bytes=float(GIB)))
+        (finding,) = judged(run_case, spill.find(run_case)).findings
+        assert finding.certainty == certainty
+        assert (finding.settle is None) is (certainty == "seen")
+
+    @pytest.mark.parametrize(
+        ("operator", "wrote", "is_sure"),
+        [("hash join", 32 * MIB, True), ("hash join", 31 * MIB, False), ("sort", GIB, False)],
+    )
+    def test_a_hash_of_many_batches_is_slow_in_the_page_cache_too(
+        self, operator: str, wrote: int, *, is_sure: bool
+    ) -> None:
+        """A hash join took three times as long; a sort of 100 pieces 10 % longer than one."""
+        memory = {"name": "pool", "values": "bytes", "limits": "each operator"}
+        spilling = node(operator, seconds=5.0, spilled_bytes=wrote)
+        facts = {"advice": {"settings": {"work_memory": memory}}, "settings": {"pool": "4MB"}}
+        (finding,) = spill.find(planned(0.5, spilling, **facts))
+        assert (finding.settle is None) is is_sure
+
     def test_of_an_engine_without_such_a_setting_nothing_is_advised(self) -> None:
         (finding,) = spill.find(planned(0.5, _spilling(), advice={}))
         assert finding.advice is None
-        assert "beside" not in finding.claim
+        assert " with " not in finding.claim
 
 
 def _spilling() -> PlanNode:
@@ -135,14 +164,14 @@ class TestSpillByCounters:
     def test_it_names_who_spilled_most_first(self) -> None:
         (finding,) = self.findings(q1=2 * MIB, q2=5 * MIB, q3=0.0)
         assert finding.claim == (
-            "q2 spilled 5 MiB to temporary files, q1 2 MiB beside work_mem 4MB, by the engine's"
+            "q2 spilled 5 MiB to temporary files, q1 2 MiB with work_mem 4MB, by the engine's"
             " own count; they are 40 % of the time"
         )
         assert (finding.effect_share, finding.to_try) == (0.4, "more memory")
 
     def test_many_are_counted(self) -> None:
         (finding,) = self.findings(**{f"q{number}": 2.0 * MIB for number in range(1, 6)})
-        assert "and 2 more did" in finding.claim
+        assert "and 2 more operations spilled with work_mem 4MB" in finding.claim
 
     @pytest.mark.parametrize("wrote", [0.0, MIB - 1])
     def test_next_to_nothing_is_not_told(self, wrote: float) -> None:
@@ -159,7 +188,7 @@ class TestMisestimate:
         sort = node("sort", scan, estimated_rows=10, rows=1e6, seconds=7.0, spilled_bytes=MIB)
         (finding,) = misestimate.find(case(operation(), plans=plans(plan(sort))))
         assert finding.effect_share == pytest.approx(7 / 8)
-        assert "Scan of orders gave 1 M rows where 10 were expected" in finding.claim
+        assert "Scan of orders returned 1 M rows where 10 were estimated;" in finding.claim
 
     def test_one_that_kept_its_rows_in_memory_was_not(self) -> None:
         scan = node("scan", object="orders", estimated_rows=10, rows=1e6, seconds=1.0)
@@ -182,8 +211,22 @@ class TestMisestimate:
         join = node("nested loop", scan, other, estimated_rows=1, rows=1e4, seconds=0.0)
         inner = node("index scan", object="lines", seconds=6.0)
         (finding,) = misestimate.find(_joined(join, inner, seconds=0.0))
-        assert "Scan of orders gave 500 rows" in finding.claim
+        assert "Scan of orders returned 500 rows" in finding.claim
         assert finding.effect_share == pytest.approx(0.7)
+
+    @pytest.mark.parametrize(("changed", "is_fresh"), [(0.0, True), (2e4, False)])
+    def test_fresh_statistics_are_not_gathered_again(
+        self, changed: float, *, is_fresh: bool
+    ) -> None:
+        """Columns that depend on each other are estimated too low, however fresh statistics are."""
+        facts = TableFacts(rows=1e6, changed_rows=changed, estimated_rows=1e6, analyzed=True)
+        rows = {"estimated_rows": 1, "rows": 1e5, "condition": "(make = 7) AND (model = 9)"}
+        outer = node("scan", object="cars", seconds=0.0, **rows)
+        inner = node("index scan", object="parts", seconds=7.0)
+        run_case = _joined(outer, inner, seconds=0.0)
+        (finding,) = misestimate.find(dataclasses.replace(run_case, tables={"cars": facts}))
+        assert (finding.advice is None) is is_fresh
+        assert ("more detailed statistics of cars" in (finding.to_try or "")) is is_fresh
 
     def test_statistics_of_a_join_cannot_be_gathered(self) -> None:
         scans = (node("scan", rows=1e4, estimated_rows=1e4, seconds=0.0) for _ in range(2))
@@ -208,6 +251,44 @@ class TestMisestimate:
         run_case = looped(0.5, tables={"orders": facts})
         modules = [module for module in (misestimate, stale_statistics) if module.find(run_case)]
         assert modules == [method]
+
+
+class TestIndexOfAnExpression:
+    """A scan whose condition compares an expression that nothing indexes."""
+
+    def of(self, condition: str, **advice: Any) -> Finding:
+        scan = node("scan", object="lines", condition=condition, rows=1.0, removed_rows=1e6)
+        scan = dataclasses.replace(scan, seconds=1.0)
+        facts = {**ADVICE, "expressions": True, **advice}
+        second = operation(overrides={"seconds": 1.0})
+        run_case = case(second, plans=plans(plan(scan)), advice=facts)
+        (finding,) = missing_index.find(run_case)
+        return finding
+
+    @pytest.mark.parametrize(
+        ("condition", "expression"),
+        [
+            ("filter ((lines.flags & 64) = 64)", "(flags & 64)"),
+            ("filter (lower(lines.name) = 'x'::text)", "(lower(name))"),
+        ],
+    )
+    def test_it_can_be_tried(self, condition: str, expression: str) -> None:
+        finding = self.of(condition)
+        assert finding.advice is not None
+        assert (finding.advice.kind, finding.advice.values) == ("index", {"expression": expression})
+        assert f"makes an index of lines ({expression})" in (finding.to_try or "")
+
+    @pytest.mark.parametrize(
+        ("condition", "advice"),
+        [
+            ("filter ((lines.flags & 64) > 64)", {}),
+            ("filter (((lines.flags & 64) = 64) AND ((lines.flags & 1) = 1))", {}),
+            ("filter ((lines.flags & 64) = other.flag)", {}),
+            ("filter ((lines.flags & 64) = 64)", {"expressions": False}),
+        ],
+    )
+    def test_its_twin_has_no_such_index(self, condition: str, advice: dict[str, Any]) -> None:
+        assert self.of(condition, **advice).advice is None
 
 
 class TestMissingIndexOfOwnStatements:
@@ -265,7 +346,7 @@ class TestIndex:
     def test_columns_are_those_that_rows_can_be_found_by(
         self, condition: str | None, columns: tuple[str, ...]
     ) -> None:
-        assert missing_index.indexable(condition, "lines") == columns
+        assert indexable(condition, "lines") == columns
 
     def test_dates_that_are_compared_with_each_other_are_no_range(self) -> None:
         """TPC-H q12 as PostgreSQL prints it: only l_receiptdate is held against literals."""
@@ -276,7 +357,7 @@ class TestIndex:
             " AND (lineitem.l_receiptdate >= '1994-01-01'::date)"
             " AND (lineitem.l_receiptdate < '1995-01-01 00:00:00'::timestamp without time zone))"
         )
-        assert missing_index.indexable(condition, "lineitem") == ("l_shipmode", "l_receiptdate")
+        assert indexable(condition, "lineitem") == ("l_shipmode", "l_receiptdate")
 
     def scan(self, kept: float, **facts: Any) -> Case:
         details = {"condition": "(line = 7)", "rows": 1e6 * kept, "removed_rows": 1e6 * (1 - kept)}
@@ -304,7 +385,7 @@ class TestIndex:
     def test_a_condition_that_no_index_serves_is_told_without_advice(self) -> None:
         (finding,) = missing_index.find(self.scan(0.0, condition="(lower(line) = 'x')"))
         assert finding.advice is None
-        assert finding.to_try == "an index of lines for: (lower(line) = 'x')"
+        assert finding.to_try == "create an index of lines for: (lower(line) = 'x')"
 
     def test_where_a_scan_tells_no_condition_none_is_advised(self) -> None:
         """A join's filter keeps rows out of some scans, and their plan does not say by what."""
@@ -316,7 +397,9 @@ class TestIndex:
         query_plans = plans(plan(scan, "q1"), plan(scan, "q2"))
         (finding,) = missing_index.find(case(*even(2), plans=query_plans))
         assert (finding.operations, finding.effect_share) == (("q1", "q2"), pytest.approx(1.0))
-        assert finding.claim.startswith("Scans of lines keep 1 of 1 M rows in q1, likewise in q2;")
+        assert finding.claim.startswith(
+            "Scans of lines keep 1 of 1 M rows in q1, and the same in q2;"
+        )
         assert finding.facts()["fractions"] == pytest.approx({"q1": 1.0, "q2": 1.0})
 
     def test_an_engine_that_makes_none_is_not_asked_to(self) -> None:
@@ -338,7 +421,7 @@ class TestColumns:
 
     def test_what_is_neither_named_nor_returned_is_not_needed(self) -> None:
         (finding,) = self.findings("SELECT count(*) FROM Lines WHERE B > 7", ("count",))
-        assert [evidence.says for evidence in finding.evidence] == ["not needed of lines: a, c"]
+        assert [evidence.says for evidence in finding.evidence] == ["unused columns of lines: a, c"]
         assert finding.effect_share == pytest.approx(2 / 3)
 
     @pytest.mark.parametrize(
@@ -389,6 +472,20 @@ class TestSettings:
         (finding,) = parallelism.find(run_case)
         assert (finding.tells, finding.advice) == ("shape", None)
 
+    def test_an_engine_with_one_thread_a_statement_has_no_cores_to_use(self) -> None:
+        run_case = case(operation(overrides={"seconds": 1.0}, cpu_user=1.0))
+        without = {"without": {"parallel_workers": "one thread carries out a query"}}
+        assert parallelism.find(dataclasses.replace(run_case, advice=without)) == []
+
+    def test_a_statement_that_changes_rows_may_have_one_thread_anyway(self) -> None:
+        """PostgreSQL starts no workers for an update, however many are allowed."""
+        run_case = serial(0.5)
+        (finding,) = parallelism.find(run_case)
+        assert finding.settle is None
+        run_case = dataclasses.replace(run_case, statements={"q1": "update items set left = 1"})
+        (finding,) = parallelism.find(run_case)
+        assert finding.settle is not None
+
     @pytest.mark.parametrize("pinned", [{"engine": 1}, {"engine": 1, "client": 3}])
     def test_a_pinned_engine_has_no_more_cores_than_it_is_pinned_to(
         self, pinned: dict[str, int]
@@ -422,6 +519,28 @@ class TestOptimiser:
         query_plans = plans(plan(node(seconds=0.5), planning_s=0.5, planned_each_time=True))
         (finding,) = optimiser.find(case(operation(), plans=query_plans, prepared=True))
         assert finding.effect_share == pytest.approx(0.5)
+
+    @pytest.mark.parametrize(
+        ("mode", "settings", "advised"),
+        [
+            ("custom", {"plan_reuse": {"name": "plan_cache_mode"}}, "plan_reuse"),
+            ("generic", {"plan_reuse": {"name": "plan_cache_mode"}}, None),
+            ("custom", {}, None),
+        ],
+    )
+    def test_an_engine_that_can_use_one_plan_is_told_to(
+        self, mode: str, settings: dict[str, Any], advised: str | None
+    ) -> None:
+        anew = plan(node(seconds=0.5), planning_s=0.5, planned_each_time=True, mode=mode)
+        known = {"plans": plans(anew), "prepared": True, "advice": {"settings": settings}}
+        (finding,) = optimiser.find(case(operation(), **known))
+        assert (finding.advice and finding.advice.subject) == advised
+
+    def test_an_engine_that_plans_prepared_statements_anew_is_not_told_to_prepare(self) -> None:
+        query_plans = plans(plan(node(seconds=0.5), planning_s=0.5))
+        (finding,) = optimiser.find(case(operation(), plans=query_plans, replans=True))
+        assert finding.advice is None
+        assert "prepared or not" in str(finding.to_try)
 
     def test_planning_takes_no_time_of_locks(self) -> None:
         query_plans = plans(plan(node(seconds=0.5), planning_s=0.5))
@@ -464,6 +583,18 @@ class TestRoundTrips:
     def test_statements_that_work_for_long_are_none(self) -> None:
         assert round_trips.find(sent(*self.ALIKE, each_s=0.01)) == []
 
+    def test_work_of_the_statements_is_no_round_trip(self) -> None:
+        """Each statement scans a small table: an index saves more than one statement for all."""
+        (quick,) = round_trips.find(sent(*self.ALIKE, each_s=90e-6))
+        assert quick.part == "computing"
+        (slow,) = round_trips.find(sent(*self.ALIKE, each_s=900e-6))
+        assert slow.part == "network"
+        work_share = 0.5 * (1 - 50 / 450)
+        assert slow.saved == (pytest.approx(0.45), pytest.approx(0.9 * (1 - work_share)))
+        alone = operation(cpu_user=1.0, overrides={"seconds": 9e-3})
+        run_case = sent(*self.ALIKE, each_s=900e-6)
+        assert round_trips.find(dataclasses.replace(run_case, operations=(alone,))) == []
+
     def test_two_are_not_many(self) -> None:
         assert round_trips.find(sent(*self.ALIKE[:2])) == []
 
@@ -482,7 +613,7 @@ class TestTablesOfOtherSchemas:
 
     def test_missing_statistics_are_told_and_the_statement_has_the_schema(self) -> None:
         (finding,) = stale_statistics.find(self.of("sales"))
-        assert finding.claim.startswith("No statistics of sales.orders were ever gathered")
+        assert finding.claim.startswith("Table sales.orders has no statistics")
         assert finding.advice is not None
         assert (finding.advice.subject, finding.advice.values) == ("orders", {"schema": "sales"})
 
@@ -512,6 +643,22 @@ class TestDeadRows:
         )
         assert finding.to_try is not None
         assert finding.to_try.endswith("dead rows, which locks the table and writes it anew")
+
+    @pytest.mark.parametrize(
+        ("seconds", "share", "is_sure"), [(0.02, 2 / 3, True), (0.107, 0.26, False), (10.0, 0.0, 0)]
+    )
+    def test_a_filter_is_evaluated_for_live_rows_only(
+        self, seconds: float, share: float, *, is_sure: bool
+    ) -> None:
+        """A vacuum saved 7 % of a scan with a regular expression; two of three rows were dead."""
+        tables = {"letters": TableFacts(rows=60e3, dead_rows=120e3, bytes=47.6e6)}
+        filtered = {"rows": 0.0, "removed_rows": 60e3, "condition": "(body ~ '(ab)+'::text)"}
+        scan = node(object="letters", seconds=seconds, **filtered)
+        timed = operation(overrides={"seconds": seconds})
+        findings = dead_rows.find(case(timed, plans=plans(plan(scan)), tables=tables))
+        assert [finding.settle is None for finding in findings] == [is_sure] * bool(share)
+        for finding in findings:
+            assert finding.effect_share == pytest.approx(share, abs=0.01)
 
     def test_a_table_that_nobody_scanned_is_nobodys_trouble(self) -> None:
         tables = {"bills": TableFacts(rows=1.0, dead_rows=1e6)}

@@ -139,6 +139,21 @@ class TestDeadRows:
         assert "session" not in finding.witnesses
         assert finding.advice is not None
 
+    @pytest.mark.parametrize(
+        ("scanned", "is_outdated"), [(12e3, True), (1.2e6, True), (1e3, False)]
+    )
+    def test_counts_that_a_scan_contradicts_are_of_another_time(
+        self, scanned: float, *, is_outdated: bool
+    ) -> None:
+        """A vacuum removed the rows before they were counted as dead; their space stays."""
+        scan = node("scan", object="orders", seconds=1.0, rows=scanned, loops=1)
+        tables = {"orders": TableFacts(rows=1e3, dead_rows=6e5, bytes=8.5e7)}
+        whole = operation(overrides={"seconds": 1.0})
+        (finding,) = dead_rows.find(case(whole, plans=plans(plan(scan)), tables=tables))
+        assert (finding.settle == dead_rows.OUTDATED) is is_outdated
+        assert ("dead or already removed" in finding.claim) is is_outdated
+        assert finding.effect_share == pytest.approx(6e5 / (6e5 + scanned), abs=0.01)
+
 
 class TestOldSnapshot:
     def of(

@@ -16,13 +16,15 @@ from assay.analysis.findings.host import kernel_time, steal, throttled
 from assay.analysis.findings.host.kernel_time import KERNEL_SHARE
 from assay.analysis.findings.memory import cold_cache
 from assay.analysis.findings.shape import bound_by
-from assay.analysis.findings.waiting import lock_wait, stalls
+from assay.analysis.findings.waiting import file_lock, lock_wait, stalls
 from assay.analysis.host.accounts import Accounts
 from assay.analysis.summary import OperationSummary
+from assay.model.blocker import Blocker
 from tests.cases import CORES, RUN, case, node, operation, passes, plan, plans
 from tests.truths import counted
 
 if TYPE_CHECKING:
+    from assay.analysis.findings.case import Case
     from assay.model.finding import Finding
 
 # A wait, the finding about it, and what that needs to be sure of it.
@@ -37,8 +39,8 @@ WAITS: list[tuple[str, Any, dict[str, Any]]] = [
 ]
 
 
-def bound(*operations: OperationSummary, cores: int | None = CORES) -> str:
-    (finding,) = bound_by.find(case(*operations, cores=cores))
+def bound(*operations: OperationSummary, **fields: Any) -> str:
+    (finding,) = bound_by.find(case(*operations, **fields))
     return finding.claim
 
 
@@ -116,6 +118,12 @@ class TestBound:
         assert "the engine used 3.9 of 4 CPUs" in bound(operation(parallelism=3.9))
         assert "the engine used 3.9 CPUs" in bound(operation(parallelism=3.9), cores=None)
 
+    def test_of_an_observed_server_all_sessions_are_busy_together(self) -> None:
+        used = Accounts(10.0, CORES, {"engine": 9.2, "probes": 0.1}, 9.3, 0.0, None)
+        seen = [operation(parallelism=0.1)]
+        assert "the engine used 0.92 of 4 CPUs" in bound(*seen, is_observed=True, accounts=used)
+        assert "the engine used" not in bound(*seen, is_observed=True)
+
     def test_operations_weigh_by_their_share_of_the_time(self) -> None:
         slow = operation("slow", share=0.9, disk_read=0.8, cpu_user=0.2)
         quick = operation("quick", share=0.1, cpu_user=1.0)
@@ -190,6 +198,24 @@ class TestClient:
         assert finding.effect_share == pytest.approx(0.4)
         assert {"wait", "counter"} == set(finding.witnesses)
 
+    @pytest.mark.parametrize(("statements", "tells"), [(1, "cause"), (300, "shape")])
+    def test_many_small_results_are_no_large_one(self, statements: int, tells: str) -> None:
+        """A page that looks up 300 customers waits for 300 answers of five rows each."""
+        waiting = operation(client=0.5, cpu_user=0.5, overrides={"rows": 1_500})
+        look_ups = (dataclasses.replace(plan(node()), statement=n) for n in range(statements))
+        (finding,) = client_bound.find(case(waiting, plans=plans(*look_ups)))
+        assert finding.tells == tells
+
+    @pytest.mark.parametrize(
+        ("counts", "is_small"),
+        [({}, True), ({"sent_bytes": 1e6}, False), ({"large_value_pieces": 800.0}, False)],
+    )
+    def test_few_rows_of_large_values_are_no_small_result(
+        self, counts: dict[str, float], *, is_small: bool
+    ) -> None:
+        (finding,) = self.of(None, counters=counted(**counts))
+        assert ("results are small" in finding.claim) is is_small
+
     @pytest.mark.parametrize(
         ("queued", "case_fields"), [(0.4, {}), (0.05, {"pinned": {"client": 1}}), (None, {})]
     )
@@ -205,7 +231,7 @@ class TestKernel:
     def test_kernel_time_is_named_with_its_faults(self) -> None:
         (finding,) = kernel_time.find(case(operation(cpu_system=0.4, cpu_user=0.6)))
         assert finding.claim == (
-            "q1 spent 40 % of its CPU time in the kernel, with 1.23 k page faults an execution"
+            "q1 spent 40 % of its CPU time in the kernel, with 1.23 k page faults per execution"
         )
         assert finding.effect_share == pytest.approx(0.4)
         assert (finding.key, finding.runs) == ("kernel-time:q1", (RUN,))
@@ -304,8 +330,8 @@ class TestOneFile:
 
     def test_writers_wait_for_the_one_lock(self) -> None:
         counters = [
-            {"name": lock_wait.LOCK_SECONDS, "total": 2.0},
-            {"name": lock_wait.LOCK_WAITS, "total": 70.0},
+            {"name": file_lock.LOCK_SECONDS, "total": 2.0},
+            {"name": file_lock.LOCK_WAITS, "total": 70.0},
         ]
         facts = of_one_file(settings={"busy_timeout": "5000"}, counters={"counters": counters})
         (finding,) = lock_wait.find(case(operation(lock=0.5, cpu_user=0.5), **facts))
@@ -314,3 +340,91 @@ class TestOneFile:
             "counter:lock_wait_seconds",
             "setting:busy_timeout",
         ]
+
+    SCOPE: ClassVar = {
+        "name": "journal_mode",
+        "limits": "the lock that commits and readers take",
+        "cheaper": {"value": "wal", "but": "readers do not wait"},
+    }
+
+    def of_short_operations(self, journal: str, waited_s: float, sampled: float | None) -> Any:
+        """Operations that no sample of threads fell into: only sums are known."""
+        facts = of_one_file(settings={"busy_timeout": "5000", "journal_mode": journal})
+        facts["advice"]["settings"]["lock_scope"] = self.SCOPE
+        unsplit = dataclasses.replace(operation(), where=dict.fromkeys(PARTS))
+        counters = counted(lock_wait_seconds=waited_s, lock_waits=70.0)
+        run_case = case(unsplit, counters=counters, executions=passes({"q1": [10.0]}), **facts)
+        return dataclasses.replace(run_case, where={"lock": sampled})
+
+    @pytest.mark.parametrize(("sampled", "effect"), [(0.3, 0.3), (None, 0.6), (0.9, 0.6)])
+    def test_the_engines_count_tells_of_waits_of_operations_that_are_too_short_for_samples(
+        self, sampled: float | None, effect: float
+    ) -> None:
+        (finding,) = lock_wait.find(self.of_short_operations("wal", 6.0, sampled))
+        assert finding.effect_share == pytest.approx(effect)
+        assert "for the write lock of the file: another connection held it" in finding.claim
+
+    @pytest.mark.parametrize(("idle_s", "is_sure"), [(0.0, False), (9.0, True)])
+    def test_with_all_cpus_busy_the_time_may_move_to_the_queue_for_them(
+        self, idle_s: float, *, is_sure: bool
+    ) -> None:
+        accounts = Accounts(10.0, 4, {"engine": 9.0}, 40.0 - idle_s, idle_s, None)
+        run_case = self.of_short_operations("delete", 6.0, None)
+        (finding,) = lock_wait.find(dataclasses.replace(run_case, accounts=accounts))
+        assert (finding.settle is None) is is_sure
+        assert finding.saved == (0.0, pytest.approx(0.6))
+
+    @pytest.mark.parametrize(("waited_s", "sampled"), [(0.3, None), (6.0, 0.02), (0.0, 0.9)])
+    def test_its_twin_without_waits_is_silent(self, waited_s: float, sampled: float | None) -> None:
+        assert lock_wait.find(self.of_short_operations("delete", waited_s, sampled)) == []
+
+    @pytest.mark.parametrize(("journal", "is_named"), [("delete", True), ("WAL", False)])
+    def test_a_journal_that_keeps_readers_and_commits_apart_is_named(
+        self, journal: str, *, is_named: bool
+    ) -> None:
+        (finding,) = lock_wait.find(self.of_short_operations(journal, 6.0, None))
+        assert ("the lock that commits and readers take" in finding.claim) is is_named
+        assert ("journal_mode = wal: readers do not wait" in (finding.to_try or "")) is is_named
+
+
+class TestLocksHeldDuringCommits:
+    """Clients change a few rows, and each commit waits for the disk while it holds a row."""
+
+    def of(self, **where: float) -> Case:
+        advice = {"settings": {"commit_sync": {"name": "sync", "cheaper": {"value": "off"}}}}
+        facts = {"advice": advice, "settings": {"sync": "on"}, "counters": counted(wal_bytes=1e6)}
+        return case(operation(**where), **facts)
+
+    @pytest.mark.parametrize(
+        ("where", "is_sure"),
+        [
+            ({"lock": 0.43, "run_queue": 0.26, "log": 0.24, "cpu_user": 0.07}, False),
+            ({"lock": 0.43, "run_queue": 0.26, "log": 0.06, "cpu_user": 0.25}, True),
+            ({"lock": 0.6, "client": 0.3, "log": 0.1}, True),
+            ({"lock": 0.5, "disk_write": 0.4, "cpu_user": 0.1}, False),
+        ],
+    )
+    def test_the_lock_may_be_a_symptom_of_the_commit(
+        self, where: dict[str, float], *, is_sure: bool
+    ) -> None:
+        """PostgreSQL had no lock waits left when commits did not wait for the disk."""
+        (finding,) = lock_wait.find(self.of(**where))
+        assert (finding.settle is None) is is_sure
+
+    def test_faster_commits_shorten_the_waits_for_locks(self) -> None:
+        (finding,) = stalls.find(self.of(lock=0.43, run_queue=0.26, log=0.24, cpu_user=0.07))
+        assert finding.effect_share == pytest.approx(0.24)
+        assert finding.saved == (0.0, pytest.approx(0.67))
+        (apart,) = stalls.find(self.of(lock=0.3, log=0.24, cpu_user=0.46))
+        assert apart.saved == (0.0, pytest.approx(0.24))
+
+
+@pytest.mark.parametrize(
+    ("mode", "advice"),
+    [("row", "rows that fewer"), ("ExclusiveLock", "a weaker lock, taken later")],
+)
+def test_who_waits_for_a_table_is_not_told_to_share_fewer_rows(mode: str, advice: str) -> None:
+    blocker = Blocker(session=7, own=True, looks=9, share=1.0, object="ledger", mode=mode)
+    run_case = case(operation(lock=0.7, cpu_user=0.3), blockers=(blocker,))
+    (finding,) = lock_wait.find(run_case)
+    assert advice in (finding.to_try or "")

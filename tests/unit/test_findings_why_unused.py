@@ -13,6 +13,7 @@ import pytest
 from assay.analysis.findings.case import Case
 from assay.analysis.findings.client import large_result
 from assay.analysis.findings.indexes import index_filter, missing_index, row_order, unused_index
+from assay.analysis.findings.indexes.conditions import overlap_columns
 from assay.analysis.findings.memory import temporary_tables
 from assay.analysis.findings.plans import function_per_row, planner_setting, triggers
 from assay.analysis.server.beside import other_clients_cpu
@@ -45,7 +46,11 @@ class TestReasons:
         ("condition", "types", "why"),
         [
             ("(lines.badge = 8025)", ("varchar",), "badge is text and is compared with a number"),
-            ("(title = ('a' || $1) COLLATE nocase)", ("text",), "compared in collation nocase"),
+            (
+                "(title = ('a' || $1) COLLATE nocase)",
+                ("text",),
+                "compares title in collation nocase,",
+            ),
             ("(lower(lines.badge) = 'x')", ("text",), "calls a function of badge"),
         ],
     )
@@ -68,12 +73,84 @@ class TestReasons:
         index = Index("lines", "lines_badge", ("badge",), types=types)
         assert unused_index.find(scan_of(condition, index)) == []
 
+    @pytest.mark.parametrize(
+        "condition",
+        [
+            "(lower(lines.badge) ~~ '%80%'::text)",
+            "lower(badge) like '%80%'",
+            "(lower(lines.badge) <> 'x')",
+            "not (lower(badge) = 'x')",
+            "contains(badge, '80')",
+        ],
+    )
+    def test_a_comparison_that_needs_every_row_is_no_index_s_trouble(self, condition: str) -> None:
+        index = Index("lines", "lines_badge", ("badge",))
+        assert unused_index.find(scan_of(condition, index)) == []
+        (finding,) = missing_index.find(scan_of(condition, index))
+        assert finding.advice is None
+        assert finding.settle is not None
+
+    @pytest.mark.parametrize(
+        ("condition", "is_sure"),
+        [
+            ("(lower(lines.badge) = 'x')", True),
+            ("lower(badge) between 'a' and 'b'", True),
+            ("(lower(badge) like 'x%')", True),
+            ("((lines.kind = 3) AND (lower(lines.badge) >= 'x'))", False),
+            ("((lower(badge) = 'x') OR (kind = 3))", False),
+        ],
+    )
+    def test_rows_may_be_removed_by_another_comparison(
+        self, condition: str, *, is_sure: bool
+    ) -> None:
+        """A function of an indexed column beside the comparison that really finds the rows."""
+        run_case = scan_of(condition, Index("lines", "lines_badge", ("badge",)))
+        (finding,) = unused_index.find(run_case)
+        assert (finding.settle is None) is is_sure
+        assert bool(missing_index.find(run_case)) is not is_sure
+
+    def test_what_the_other_comparison_needs_is_told_too(self) -> None:
+        condition = "((lines.kind = 3) AND (lower(lines.badge) >= 'x'))"
+        (finding,) = missing_index.find(scan_of(condition, Index("lines", "b", ("badge",))))
+        assert finding.advice is not None
+        assert finding.advice.values == {"columns": "kind"}
+        assert finding.settle is not None
+
     def test_a_hidden_index_has_the_statement_that_shows_it(self) -> None:
         hidden = {"valid": False, "state": "invisible", "mend": "alter table lines ..."}
         index = Index("lines", "lines_badge", ("badge",), **hidden)
         (finding,) = unused_index.find(scan_of("(lines.badge = 7)", index))
         assert "it is invisible" in finding.claim
         assert "alter table lines ..." in (finding.to_try or "")
+
+    @pytest.mark.parametrize(
+        ("seconds", "with_it_s", "share"),
+        [(1.0, 0.4, 0.6), (1.0, 0.001, 0.99), (0.0006, 0.0001, 0.99)],
+    )
+    def test_an_index_saves_no_more_than_its_trial_showed(
+        self, seconds: float, with_it_s: float, share: float
+    ) -> None:
+        """An index that reads two thirds of its entries saves less than the scan's removed rows."""
+        condition = "((lines.since <= 9) AND (lines.until >= 9))"
+        run_case = scan_of(condition, Index("lines", "spans", ("since",)))
+        tried = Alternative("q1", 0, "rewrite", "scans", "off", 9.0, 9.0, True, ("spans",))
+        tried = replace(tried, seconds=seconds, seconds_changed=with_it_s)
+        (finding,) = unused_index.find(replace(run_case, alternatives={"q1": (tried,)}))
+        assert finding.effect_share == pytest.approx(share, abs=0.01)
+        assert finding.saved == (0.0, finding.effect_share)
+        assert "an index of the spans from since to until" in (finding.to_try or "")
+
+    @pytest.mark.parametrize(
+        "condition",
+        [
+            "((lines.since <= 9) AND (lines.until <= 9))",
+            "((lines.since <= 9) AND (lines.since >= 3))",
+            "((lines.since <= 9) AND (lines.until >= 9) AND (lines.kind = 3))",
+            "((lines.since <= 9) OR (lines.until >= 9))",
+        ],
+    )
+    def test_other_conditions_ask_for_no_spans(self, condition: str) -> None:
+        assert overlap_columns(condition, "lines") == ()
 
     def joined(self, condition: str) -> Case:
         outer = node("scan", object="orders", rows=400.0, seconds=0.01)
@@ -86,7 +163,7 @@ class TestReasons:
     def test_what_hides_an_index_at_a_join_is_said(self) -> None:
         run_case = self.joined("convert(towns.town using utf8mb4) = orders.town")
         (finding,) = unused_index.find(run_case)
-        assert "towns_town of towns (town) is not used at a join of q1" in finding.claim
+        assert "towns_town of towns (town) is not used for a join of q1:" in finding.claim
         assert "convert(towns.town using utf8mb4)" in finding.claim
         assert finding.effect_share == pytest.approx(1.0, abs=0.02)
 
@@ -103,7 +180,7 @@ class TestRowOrder:
 
     def test_the_column_is_named(self) -> None:
         (finding,) = row_order.find(self.of())
-        assert "Rows of journeys are in no order of day" in finding.claim
+        assert "Rows of journeys are not sorted by day," in finding.claim
         assert finding.effect_share == pytest.approx(1.0)
 
     @pytest.mark.parametrize(
@@ -135,7 +212,8 @@ class TestHints:
     )
     def test_a_hint_against_the_index_is_the_reason(self, hint: str) -> None:
         (finding,) = self.of(hint)
-        assert "the statement says so" in finding.claim
+        assert "a hint in the statement prevents it: " in finding.claim
+        assert finding.advice == Advice("hint", "q1", {}, pytest.approx(finding.effect_share))
 
     @pytest.mark.parametrize("hint", ["", "ignore index (other)", "use index (lines_badge)"])
     def test_other_hints_are_none(self, hint: str) -> None:
@@ -187,6 +265,27 @@ class TestExpressions:
         assert finding.claim.startswith("q1 computes cast(price as decimal(12, 2)) for 900 k rows")
         (finding,) = function_per_row.find(self.of("", "scan", "regexp_matches(line, '^a(b|c)')"))
         assert "regexp_matches(line, '^a(b|c)')" in finding.claim
+
+    @pytest.mark.parametrize(
+        ("condition", "count"),
+        [
+            ("((customer = 4711) AND (date_trunc('day', made) >= '2000-01-01'))", 0),
+            ("((date_trunc('day', made) >= '2000-01-01') AND (customer = 4711))", 1),
+            ("((made > '2000-01-01') AND (date_trunc('day', made) < '2020-01-01'))", 1),
+        ],
+    )
+    def test_a_function_behind_a_comparison_is_called_for_few_rows(
+        self, condition: str, count: int
+    ) -> None:
+        assert len(function_per_row.find(self.of("", "scan", condition))) == count
+
+    def test_a_function_of_a_trigger_is_the_trigger_s(self) -> None:
+        change = plan(node("modify", seconds=1.0))
+        fired = replace(change, triggers=(Trigger("audited", "orders", 0.7, 5_000),))
+        facts = {"functions": {"audit": (5_000, 0.7)}, "statements": {"q1": "update orders"}}
+        timed = operation(overrides=ONE_SECOND)
+        assert function_per_row.find(case(timed, plans=plans(fired), **facts)) == []
+        assert len(function_per_row.find(case(timed, plans=plans(change), **facts))) == 1
 
     def test_arithmetic_and_aggregates_are_none(self) -> None:
         text = "select sum(price * (1 - discount)), count(*) from sales where id in (1, 2)"
@@ -269,8 +368,8 @@ class TestForeignKeys:
     @pytest.mark.parametrize(
         ("table", "fields", "says"),
         [
-            ("kilns", {"indexes": {"tiles": (BY_KILN,)}}, "has an index already"),
-            ("tiles", {"indexes": {}}, "each is looked up in the other table"),
+            ("kilns", {"indexes": {"tiles": (BY_KILN,)}}, "have an index"),
+            ("tiles", {"indexes": {}}, "is looked up in the other table"),
         ],
     )
     def test_no_index_is_advised_where_none_would_help(
@@ -283,7 +382,7 @@ class TestForeignKeys:
     def test_where_keys_are_not_known_the_columns_are_not_named(self) -> None:
         finding = self.found()
         assert finding.advice is None
-        assert "columns that tiles_fk is declared on" in (finding.to_try or "")
+        assert "columns of the foreign key tiles_fk, so" in (finding.to_try or "")
 
 
 class TestCounted:
@@ -294,7 +393,7 @@ class TestCounted:
         )
         (finding,) = triggers.find(run_case)
         assert finding.effect_share == pytest.approx(0.6)
-        assert "trigger stamp, which is called 3 times an execution" in finding.claim
+        assert "trigger stamp, which is called 3 times per execution" in finding.claim
         assert finding.advice == Advice("trigger", "stamp", {}, pytest.approx(0.6))
         quick = case(
             operation(overrides=ONE_SECOND), statements=text, triggers={"stamp": (3.0, 0.01)}
@@ -325,6 +424,18 @@ class TestCounted:
         findings = large_result.find(case(measured_operation, counters=counters))
         assert len(findings) == count
         assert all(finding.effect_share == pytest.approx(kernel) for finding in findings)
+
+    @pytest.mark.parametrize(
+        ("seconds", "spilled", "count"), [(0.05, 0.0, 1), (1.0, 0.0, 0), (0.05, 1e8, 0)]
+    )
+    def test_a_result_of_a_megabyte_is_sent_soon(
+        self, seconds: float, spilled: float, count: int
+    ) -> None:
+        """The kernel works for other things: temporary files, memory, pages."""
+        counters = counted(sent_bytes=1e6, temporary_bytes=spilled)
+        sending = operation(overrides={"seconds": seconds}, cpu_user=0.6, cpu_system=0.4)
+        findings = large_result.find(case(sending, counters=counters))
+        assert [finding.effect_share for finding in findings] == [pytest.approx(0.1)] * count
 
 
 def test_rows_of_a_temporary_table_have_their_time() -> None:

@@ -23,9 +23,9 @@ import pytest
 
 import assay
 from assay.running.host import places
-from assay.running.processes import guardian
-from assay.running.processes.guardian import read_process
+from assay.running.processes import c_library, guarding, instance_files, process_table
 from assay.running.processes.launcher import Child, Guardian
+from assay.running.processes.process_table import read_process
 from assay.running.server import instances
 from assay.running.server.instances import LaunchError, sweep
 
@@ -124,7 +124,7 @@ class Lab:
         """Live processes that carry this test's token."""
         mark = f"ASSAY_TEST_TOKEN={self.token}".encode()
         pids = []
-        for process in guardian.all_processes():
+        for process in process_table.all_processes():
             try:
                 environment = Path(f"/proc/{process.pid}/environ").read_bytes()
             except OSError:
@@ -136,7 +136,7 @@ class Lab:
     def has_daemon(self) -> bool:
         """Whether `DAEMON` has forked twice: what stays is no child of its own any more."""
         pids = set(self.tokened())
-        parents = {process.ppid for pid in pids if (process := guardian.read_process(pid))}
+        parents = {process.ppid for pid in pids if (process := process_table.read_process(pid))}
         return len(pids) == 2 and pids.isdisjoint(parents)
 
     def owner(self, *argvs: list[str], fork: bool = False, **options: Any) -> dict[str, Any]:
@@ -170,7 +170,7 @@ class Lab:
                 owner.wait()
         for pid in self.tokened():
             if (process := read_process(pid)) is not None:
-                guardian.send_signal(process, signal.SIGKILL)
+                process_table.send_signal(process, signal.SIGKILL)
 
 
 @pytest.fixture
@@ -188,6 +188,19 @@ def gone(pid: int) -> bool:
 def daemons(lab: Lab, g: Guardian, child: Child) -> list[int]:
     """Processes of the test that are the guardian's without being what it started."""
     return [pid for pid in lab.tokened() if pid != child.pid and _parent(pid) == g.pid]
+
+
+def test_of_assay_it_imports_only_its_own_modules() -> None:
+    names = "sorted(name for name in sys.modules if name.startswith('assay.'))"
+    program = f"import sys; sys.path.append({PACKAGE_ROOT!r}); import {guarding.__name__}\n"
+    imported = subprocess.check_output([*PYTHON, f"{program}print(*{names})"], text=True).split()
+    modules = [
+        c_library.__name__,
+        guarding.__name__,
+        instance_files.__name__,
+        process_table.__name__,
+    ]
+    assert imported == ["assay.running", "assay.running.processes", *modules, "assay.version"]
 
 
 class TestOneChild:
@@ -296,7 +309,7 @@ class TestErrorsNameTheMend:
             g.start(["true"], env=lab.env, cwd=lab.root, log=log)
 
     def test_environment_too_large(self, lab: Lab) -> None:
-        env = {"LARGE": "x" * guardian.MESSAGE_BYTES_MAX}
+        env = {"LARGE": "x" * guarding.MESSAGE_BYTES_MAX}
         with lab.guardian() as g, pytest.raises(LaunchError, match="fewer variables"):
             g.start(["true"], env=env, cwd=lab.root, log=lab.root / "log")
 
@@ -312,7 +325,7 @@ class TestErrorsNameTheMend:
 
     @pytest.mark.parametrize("run_id", ["", ".", "..", "a/b", ".hidden", "a\nb"])
     def test_run_id_is_a_plain_name(self, lab: Lab, run_id: str) -> None:
-        with pytest.raises(LaunchError, match="is no run id"):
+        with pytest.raises(LaunchError, match="is not a valid run id:"):
             lab.guardian(run_id)
 
     def test_after_close(self, lab: Lab) -> None:
@@ -364,10 +377,26 @@ class TestControlSocket:
             child = lab.start(g, ["sleep", "1000"], control=theirs)
             open_files = [file.readlink() for file in Path(f"/proc/{child.pid}/fd").iterdir()]
             assert len(open_files) == 5
-            assert g.directory / guardian.MARK_FILE in open_files
+            assert g.directory / instance_files.MARK_FILE in open_files
+
+
+# An owner that is killed at the moment in which it would start its guardian.
+KILLED_BEFORE = """
+import os, signal, sys
+from pathlib import Path
+from assay.running.processes import launcher
+launcher.subprocess.Popen = lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL)
+launcher.Guardian("early", Path(sys.argv[1]))
+"""
 
 
 class TestOwnerEnds:
+    def test_killed_before_its_guardian_it_leaves_no_directory(self, lab: Lab) -> None:
+        command = [sys.executable, "-c", KILLED_BEFORE, str(lab.root)]
+        ended = subprocess.run(command, check=False)
+        assert ended.returncode == -signal.SIGKILL
+        assert not (lab.root / "early").exists()
+
     @pytest.mark.parametrize("argv", [STUBBORN, STUBBORN_LEADER, DAEMON, ["sleep", "1000"]])
     def test_killed_in_the_middle(self, lab: Lab, argv: list[str]) -> None:
         lab.owner(argv)
@@ -382,7 +411,7 @@ class TestOwnerEnds:
 
     def test_killed_while_a_fork_of_it_holds_the_socket(self, lab: Lab) -> None:
         facts = lab.owner(["sleep", "1000"], fork=True)
-        forks = [p for p in guardian.all_processes() if p.pgid == lab.owners[0].pid]
+        forks = [p for p in process_table.all_processes() if p.pgid == lab.owners[0].pid]
         lab.kill_owner()
         try:
             assert eventually(lab.all_gone)
@@ -390,7 +419,7 @@ class TestOwnerEnds:
             assert any(not gone(process.pid) for process in forks)
         finally:
             for process in forks:
-                guardian.send_signal(process, signal.SIGKILL)
+                process_table.send_signal(process, signal.SIGKILL)
 
     def test_ctrl_c_reaches_the_owner_only(self, lab: Lab) -> None:
         ours, terminal = os.openpty()
@@ -539,7 +568,7 @@ class TestSweep:
 
     def test_a_held_lock_means_live(self, lab: Lab) -> None:
         directory = _forged(lab, 1, shift_ticks=-100, pid_space="another container")
-        lock = guardian.take_lock(directory / guardian.LOCK_FILE)
+        lock = instance_files.take_lock(directory / instance_files.LOCK_FILE)
         assert lock is not None
         assert [s.outcome for s in sweep(lab.instances)] == ["live"]
         os.close(lock)
@@ -581,7 +610,7 @@ class TestSweep:
 
     def test_one_sweep_at_a_time(self, lab: Lab) -> None:
         _forged(lab, os.getpid(), shift_ticks=-100)
-        lock = guardian.take_lock(lab.instances / instances.SWEEP_LOCK)
+        lock = instance_files.take_lock(lab.instances / instances.SWEEP_LOCK)
         assert lock is not None
         assert sweep(lab.instances) == []
         os.close(lock)
@@ -665,5 +694,5 @@ def _forged(
     directory = lab.instances / "run"
     directory.mkdir(parents=True)
     (directory / instances.OWNER_FILE).write_text(json.dumps(facts))
-    (directory / guardian.CHILDREN_FILE).write_text(json.dumps([noted]))
+    (directory / instance_files.CHILDREN_FILE).write_text(json.dumps([noted]))
     return directory

@@ -11,7 +11,15 @@ import pytest
 from assay.cli.main import run_command
 from assay.report import kept
 from assay.report.build import build
-from assay.report.kept import MADE_FROM_FILE, SUMMARY_FILE, current, made_from, stored
+from assay.report.kept import (
+    LINE_FILE,
+    MADE_FROM_FILE,
+    SUMMARY_FILE,
+    current,
+    made_from,
+    stored,
+)
+from assay.report.terminal.lists.runs import document_line, record_line
 from tests.records import write_run
 
 
@@ -29,6 +37,25 @@ def touched(file: Path) -> None:
 
 def test_it_is_what_was_built(run_dir: Path) -> None:
     assert current(run_dir) == stored(run_dir) == json.loads(json.dumps(build(run_dir)))
+
+
+def test_a_list_of_runs_reads_the_kept_line_and_no_document(run_dir: Path) -> None:
+    line = record_line(run_dir)
+    assert line == document_line(stored(run_dir) or {})
+    (run_dir / "derived" / SUMMARY_FILE).write_text("{")
+    assert record_line(run_dir) == line
+
+
+@pytest.mark.parametrize("content", ["", "{", '{"schema": 0, "kind": "run", "line": "old"}'])
+def test_without_a_kept_line_the_document_is_listed(run_dir: Path, content: str) -> None:
+    line = record_line(run_dir)
+    (run_dir / "derived" / LINE_FILE).write_text(content)
+    assert record_line(run_dir) == line
+
+
+def test_a_damaged_record_is_listed_as_such_although_its_line_was_kept(run_dir: Path) -> None:
+    (run_dir / "run.json").write_text("{")
+    assert record_line(run_dir).startswith("damaged")
 
 
 def test_a_changed_record_is_judged_anew(run_dir: Path) -> None:

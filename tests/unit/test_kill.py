@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 
-from assay.running.processes.guardian import live_descendants, read_process
+from assay.running.processes.process_table import live_descendants, read_process
 from assay.running.server.faults import _killed
 
 SLEEP = "import time; time.sleep(60)"

@@ -19,8 +19,8 @@ from assay.running.changes.device import why_not
 from assay.running.changes.left_behind import KINDS, LeftBehind, left_behind
 from assay.running.changes.limits.hierarchies import Hierarchies
 from assay.running.changes.undo import Journal, Step
-from assay.running.processes.guardian import INSTANCE_VARIABLE, journal_of
-from assay.running.server.instances import make_directory, write_owner
+from assay.running.processes.instance_files import INSTANCE_VARIABLE, journal_of
+from assay.running.server.instances import planned_directory, write_owner
 from tests.abandoned_memory import abandon
 
 RUN = "20990101T000000000Z-a-run"
@@ -33,7 +33,9 @@ class Host:
         self.instances, self.cache = root / "state" / "instances", root / "cache"
         self.datasets = self.cache / "datasets"
         self.datasets.mkdir(parents=True)
-        self.instance = make_directory(RUN, self.instances)
+        self.instance = planned_directory(RUN, self.instances)
+        self.instance.mkdir()
+        write_owner(self.instance, RUN, None)
         # As an owner that had another number and is gone.
         owner = json.loads((self.instance / "owner.json").read_text())
         owner["owner"]["start_ticks"] += 1
@@ -50,7 +52,7 @@ def host(tmp_path: Path) -> Host:
 
 def test_a_directory_without_an_owner(host: Host) -> None:
     (left,) = host.left("instance")
-    assert (left.run, left.words) == (RUN, f"directory {host.instance}")
+    assert (left.run, left.description) == (RUN, f"directory {host.instance}")
     write_owner(host.instance, RUN, None)
     assert host.left("instance") == []
 
@@ -62,7 +64,7 @@ def test_a_process(host: Host, how: str) -> None:
     with subprocess.Popen(["sleep", "60"], env={**os.environ, **environment}, cwd=where) as stray:
         try:
             (left,) = host.left("process")
-            assert left.words == f"process {stray.pid} of {RUN}"
+            assert left.description == f"process {stray.pid} of {RUN}"
             write_owner(host.instance, RUN, None)
             assert host.left("process") == []
         finally:
@@ -78,13 +80,13 @@ def test_a_socket(host: Host) -> None:
 def test_shared_memory(host: Host, tmp_path: Path) -> None:
     memory = abandon(tmp_path / "data")
     try:
-        told = [one for one in host.left("shared memory") if str(memory.segment) in one.words]
+        told = [one for one in host.left("shared memory") if str(memory.segment) in one.description]
         assert [one.mend for one in told] == [
             f"ipcrm -m {memory.segment} && rm {memory.files[1]} {memory.files[0]}"
         ]
     finally:
         memory.remove()
-    assert not [one for one in host.left("shared memory") if str(memory.segment) in one.words]
+    assert not [one for one in host.left("shared memory") if str(memory.segment) in one.description]
 
 
 def test_half_of_a_data_set_and_a_lock(host: Host) -> None:
@@ -92,7 +94,7 @@ def test_half_of_a_data_set_and_a_lock(host: Host) -> None:
     lock = host.datasets / ".half.lock"
     lock.touch()
     (host.datasets / ".other.lock").touch()
-    assert [one.words for one in host.left("data")] == [
+    assert [one.description for one in host.left("data")] == [
         f"half a data set: {host.datasets / 'half'}",
         f"lock of a data set: {host.datasets / 'other'}",
     ]
@@ -104,7 +106,7 @@ def test_half_of_a_data_set_and_a_lock(host: Host) -> None:
 def test_half_of_an_engine(host: Host) -> None:
     shelf = host.cache / "engines" / "postgresql"
     (shelf / ".partial-x").mkdir(parents=True)
-    assert host.left("data")[0].words == f"half an engine: {shelf / '.partial-x'}"
+    assert host.left("data")[0].description == f"half an engine: {shelf / '.partial-x'}"
     with (shelf / ".install.lock").open("w") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
         assert host.left("data") == []
@@ -115,7 +117,7 @@ def test_a_change_of_the_host(host: Host) -> None:
     path = journal_of(host.instance)
     path.parent.mkdir(parents=True)
     Journal(path, owner).note(Step("write", "/nowhere/read_ahead_kb", "read-ahead of vda", "128"))
-    assert [one.words for one in host.left("change")] == [f"{RUN}: read-ahead of vda"]
+    assert [one.description for one in host.left("change")] == [f"{RUN}: read-ahead of vda"]
 
 
 def test_a_control_group(host: Host, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -151,8 +153,8 @@ def mounted(host: Host) -> Iterator[Path]:
 
 def test_a_mount_and_a_loop_device(host: Host, mounted: Path) -> None:
     (mount,), (loop,) = host.left("mount"), host.left("loop device")
-    assert mount.words == f"mounted at {host.instance / 'a place'}"
-    assert loop.words == f"{mounted} of {host.instance / 'device.img'}"
+    assert mount.description == f"mounted at {host.instance / 'a place'}"
+    assert loop.description == f"{mounted} of {host.instance / 'device.img'}"
     write_owner(host.instance, RUN, None)
     assert host.left("mount") == host.left("loop device") == []
 

@@ -62,13 +62,13 @@ class TestAsked:
             ("disk", "1", "did you mean|known"),
             ("read-iop", "1", "did you mean 'read-iops'"),
             ("cpu", "half", "write it like"),
-            ("cpu", "nan", "the least"),
-            ("cpu", "inf", "the least"),
-            ("cpu", "0", "the least"),
+            ("cpu", "nan", "the minimum is"),
+            ("cpu", "inf", "the minimum is"),
+            ("cpu", "0", "the minimum is"),
             ("cpus", "0.5", "write it like"),
-            ("cpus", "0", "the least"),
-            ("read-iops", "-5", "the least"),
-            ("memory", "1MB", "the least"),
+            ("cpus", "0", "the minimum is"),
+            ("read-iops", "-5", "the minimum is"),
+            ("memory", "1MB", "the minimum is"),
             ("memory", "0", "write it like"),
         ],
     )
@@ -89,7 +89,7 @@ class TestAsked:
         assert cpus_for(request) == (others[:1] or [first])
 
     def test_more_cpus_than_there_are_are_refused(self) -> None:
-        with pytest.raises(UsageError, match="ask for fewer"):
+        with pytest.raises(UsageError, match=r"Assay may use .* CPUs: write a smaller number"):
             cpus_for(RunRequest(workload="tpch", engine="duckdb", scale=1.0, limits={"cpus": 4096}))
 
 
@@ -350,7 +350,7 @@ class TestVersion1:
         wish = Wish(NAME, {"cpu": 0.5})
         groups.group_of(wish, find_hierarchies(), journal)
         try:
-            with pytest.raises(RunFailedError, match="is there already"):
+            with pytest.raises(RunFailedError, match="exists already:"):
                 groups.group_of(wish, find_hierarchies(), journal)
         finally:
             assert journal.undo() == []

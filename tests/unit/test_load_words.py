@@ -11,8 +11,8 @@ from assay.report.words.loads.load import load_words
 LOAD = {"rows": 1_098_800, "seconds": 1.1, "client_cpu_s": 0.23}
 
 
-HEAD = "1.1 M rows were made, sent and counted in 1.10 s: 999,000/s"
-TAIL = ". Keys and statistics came after."
+HEAD = "1.1 M rows were generated, sent and counted in 1.10 s: 999,000/s"
+TAIL = ". Keys and statistics were created afterwards."
 
 
 @pytest.mark.parametrize(

@@ -78,7 +78,7 @@ def test_what_is_not_told_is_left_out_and_is_no_zero() -> None:
 
 @pytest.mark.parametrize("line", ["", "rnd", AT_1000_MT[:-5], "x" + AT_1000_MT, AT_1000_MT + " 5"])
 def test_what_is_no_line_is_refused(line: str) -> None:
-    with pytest.raises(ValueError, match="no line of activity"):
+    with pytest.raises(ValueError, match="not a line of activity;"):
         parse_activity(line)
 
 

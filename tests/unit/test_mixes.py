@@ -93,7 +93,7 @@ class TestAsked:
         ("options", "message"),
         [
             ({"mixes_max": 100}, "add --until-steady"),
-            ({"until_steady": True, "time": "9s"}, "say --mixes and --mixes-max"),
+            ({"until_steady": True, "time": "9s"}, "use --mixes and --mixes-max"),
             ({"until_steady": True, "mixes_max": 40}, "--mixes 50 is more"),
             ({"until_steady": True, "mixes_max": 60, "clients": 4}, "it takes 80 to say anything"),
         ],
@@ -106,7 +106,9 @@ class TestAsked:
 
     @pytest.mark.parametrize("options", [{"until_steady": True}, {"mixes_max": 7}])
     def test_it_is_of_clients_that_play_in_order(self, options: dict[str, Any]) -> None:
-        with pytest.raises(UsageError, match=r"has no \[sequence\]"):
+        with pytest.raises(
+            UsageError, match=r"applies to workloads with a \[sequence\], and point-select has none"
+        ):
             asked("point-select", **options)
 
 
@@ -206,10 +208,10 @@ class TestTold:
         # The clients are two, so it is by the clock, as mixes a second are.
         assert figure["steady"] == pytest.approx(3_600 * section["rate_per_s"], rel=0.02)
         assert figure["all"] == pytest.approx(3_600 * section["all_per_s"], rel=0.02)
-        assert "over everything measured" in message
+        assert "over the whole measured part" in message
         (finding,) = claims(run_document)
         assert finding["claim"].startswith(f"Steady after {first:,} of 600 mixes: QMpH 36,")
-        assert "what it fetched from storage a mix went from" in finding["claim"]
+        assert "bytes that the engine read from storage per mix went from" in finding["claim"]
         assert f"--warmup-mixes {30 + first}" in finding["to_try"]
         assert 'id="chart-steady"' in html
         assert 'href="#steady"' in html
@@ -239,14 +241,14 @@ class TestTold:
     def test_one_that_reached_the_most_says_so(self, tmp_path: Path) -> None:
         slower = marks(600, lambda number: 12.0 - number / 100, begun_ns=BEGUN_NS)
         run_document, _, message = shown(write_mixes(tmp_path, slower, mixes_max=600))
-        assert "(the most that were to be played)" in message
+        assert "(the maximum of the run)" in message
         assert "a larger --mixes-max" in claims(run_document)[0]["to_try"]
 
     def test_of_few_mixes_thirds_are_not_compared(self, tmp_path: Path) -> None:
         slower = marks(15, lambda number: 12.0 - 0.7 * number, begun_ns=BEGUN_NS)
         run_document, _, message = shown(write_mixes(tmp_path, slower))
         assert run_document["steady"]["steady"] is None
-        assert "15 mixes, too few samples" in message
+        assert "15 mixes, with too few samples to judge" in message
         assert claims(run_document) == []
 
     def test_of_too_few_looks_nothing_is_said(self, tmp_path: Path) -> None:

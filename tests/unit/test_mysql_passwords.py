@@ -264,7 +264,7 @@ class TestModes:
         ("ssl_mode=require", "one of disabled, preferred, required, verify-ca, verify-identity"),
         ("ssl_mode=required&ssl_ca=/c", "ssl_ca has no effect"),
         ("ssl_mode=verify-ca", "needs ssl_ca=FILE"),
-        ("ssl_cert=/c", "a pair"),
+        ("ssl_cert=/c", "ssl_cert and ssl_key in the DSN belong together: give both"),
         ("ssl_cert=/c&ssl_key=/k", "needs TLS"),
         ("get_server_public_key=yes", "0 or 1"),
     ],

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from assay.analysis.findings.indexes.missing_index import indexable
+from assay.analysis.findings.indexes.conditions import indexable
 from assay.engines.mysql.plans import normalised
 from assay.engines.mysql_family.plan_facts import SWITCH, changed_of, indexes_of
 from assay.model.catalogue import ChangedSetting, Index

@@ -26,16 +26,22 @@ DSN = "postgresql://reader@db/shop"
     ("options", "said"),
     [
         ({}, "--dsn"),
-        ({"dsn": DSN, "time": "3s", "until_stopped": True}, "leave one of the two out"),
+        (
+            {"dsn": DSN, "time": "3s", "until_stopped": True},
+            "--time and --until-stopped contradict each other",
+        ),
         ({"dsn": DSN, "time": "soon"}, "--time"),
         ({"dsn": DSN, "time": "0s"}, "above 0"),
         ({"dsn": DSN, "probe_interval": "1us"}, "--probe-interval"),
-        ({"dsn": DSN, "engine_host": "db"}, "add --fleet"),
-        ({"dsn": DSN, "fleet": "tcp://127.0.0.1:8786"}, "drives nothing"),
+        ({"dsn": DSN, "engine_host": "db"}, "--engine-host needs --fleet with the address"),
+        (
+            {"dsn": DSN, "fleet": "tcp://127.0.0.1:8786"},
+            "generates no load: name the agent on the server's host",
+        ),
         ({"dsn": DSN, "fleet": "2", "engine_host": "db"}, "as tcp://HOST:PORT"),
         ({"dsn": DSN, "fleet": "tcp://db:8786", "engine_host": "db"}, "--fleet-tls DIR"),
         ({"dsn": "host=db", "engine": "duckdb"}, "DuckDB cannot be observed"),
-        ({"dsn": "oracle://db"}, "no engine speaks"),
+        ({"dsn": "oracle://db"}, "no engine supports the scheme of --dsn oracle://db"),
         ({"dsn": DSN, "engine": "postgresql@18"}, "its version cannot be chosen"),
     ],
 )

@@ -32,22 +32,22 @@ def run(tmp_path_factory) -> Run:
 
 
 @pytest.fixture(scope="module")
-def told(run: Run) -> Any:
+def observed(run: Run) -> Any:
     return document(run, run.dir)
 
 
-def printed(told: Any, *, everything: bool = False) -> str:
+def printed(observed: Any, *, everything: bool = False) -> str:
     console = Console(record=True, width=WIDTH, highlight=False)
-    render(told, all_operations=everything, console=console)
+    render(observed, all_operations=everything, console=console)
     return console.export_text()
 
 
-def test_the_document_is_as_its_schema_says(told: Any) -> None:
-    jsonschema.validate(json.loads(json.dumps(told)), json.loads(SCHEMA.read_text("utf-8")))
+def test_the_document_is_as_its_schema_says(observed: Any) -> None:
+    jsonschema.validate(json.loads(json.dumps(observed)), json.loads(SCHEMA.read_text("utf-8")))
 
 
-def test_it_is_valid_without_an_event(told: Any) -> None:
-    verdicts = {check["check"]: check["verdict"] for check in told["checks"]}
+def test_it_is_valid_without_an_event(observed: Any) -> None:
+    verdicts = {check["check"]: check["verdict"] for check in observed["checks"]}
     # Nobody took samples of the host's CPUs.
     assert verdicts == {
         "completeness": "valid",
@@ -57,70 +57,70 @@ def test_it_is_valid_without_an_event(told: Any) -> None:
     }
 
 
-def test_statements_are_operations_with_their_share(told: Any) -> None:
-    names = [operation["name"] for operation in told["operations"]]
+def test_statements_are_operations_with_their_share(observed: Any) -> None:
+    names = [operation["name"] for operation in observed["operations"]]
     assert names == ["commit", "update-accounts", "select-orders"]
     # Looks saw 10 s of commits; 4.8 s of updates and 2 s of scans were counted.
-    shares = [round(operation["share"], 2) for operation in told["operations"]]
+    shares = [round(operation["share"], 2) for operation in observed["operations"]]
     assert shares == [0.6, 0.29, 0.12]
-    assert [statement["basis"] for statement in told["observed"]["statements"]] == [
+    assert [statement["basis"] for statement in observed["observed"]["statements"]] == [
         "looks",
         "counters",
         "counters",
     ]
-    update = told["operations"][1]
+    update = observed["operations"][1]
     assert update["seconds"] == pytest.approx(4.8 / 4_000)
     assert update["throughput_per_s"] == pytest.approx(200.0)
     assert update["where"]["lock"] == pytest.approx(0.5)
     assert update["latency"] is None
 
 
-def test_causes_are_said(told: Any) -> None:
-    assert told["operations"][0]["where"]["log"] == pytest.approx(1.0)
-    assert told["time"]["run"] is not None
-    claims = " ".join(finding["claim"] for finding in told["findings"])
+def test_causes_are_said(observed: Any) -> None:
+    assert observed["operations"][0]["where"]["log"] == pytest.approx(1.0)
+    assert observed["time"]["run"] is not None
+    claims = " ".join(finding["claim"] for finding in observed["findings"])
     assert "commit" in claims
 
 
-def test_no_finding_names_a_command_that_would_be_refused(told: Any) -> None:
-    for finding in told["findings"]:
+def test_no_finding_names_a_command_that_would_be_refused(observed: Any) -> None:
+    for finding in observed["findings"]:
         assert finding["advice"] is None
         assert "assay try" not in (finding["to_try"] or "")
 
 
-def test_what_was_not_measured_is_said(told: Any) -> None:
-    text = " ".join(printed(told).split())
+def test_what_was_not_measured_is_said(observed: Any) -> None:
+    text = " ".join(printed(observed).split())
     assert "not measured: statements of others: why" in text
     assert "not measured: percentiles" in text
     assert "200 looks" in text
     assert "of a core here" in text
 
 
-def test_lines_fit_and_end_with_the_next_command(told: Any) -> None:
-    lines = printed(told).rstrip().splitlines()
-    assert f"assay explain {told['run']} --operation commit" in lines[-1]
+def test_lines_fit_and_end_with_the_next_command(observed: Any) -> None:
+    lines = printed(observed).rstrip().splitlines()
+    assert f"assay explain {observed['run']} --operation commit" in lines[-1]
     assert "update-accounts" in "\n".join(lines)
-    whole = printed(told, everything=True)
+    whole = printed(observed, everything=True)
     assert "of which the server counted" in " ".join(whole.split())
 
 
-def test_it_is_explained_whole_and_by_statement(told: Any) -> None:
-    whole = "\n".join(run_lines(told, "none", WIDTH, tried={}))
+def test_it_is_explained_whole_and_by_statement(observed: Any) -> None:
+    whole = "\n".join(run_lines(observed, "none", WIDTH, tried={}))
     assert "of the time that sessions spent on statements" in whole
-    one = "\n".join(operation_lines(told, "commit", "none", WIDTH))
+    one = "\n".join(operation_lines(observed, "commit", "none", WIDTH))
     assert "mean of 4,000 calls" in one or "mean of 4 k calls" in one
     assert "Commit and log" in one
 
 
-def test_it_is_one_line_among_runs(told: Any) -> None:
-    assert "Statements of others on PostgreSQL 18.1" in run_line(told)
-    assert "statements" in run_line(told)
+def test_it_is_one_line_among_runs(observed: Any) -> None:
+    assert "Statements of others on PostgreSQL 18.1" in run_line(observed)
+    assert "statements" in run_line(observed)
 
 
 def test_the_page_is_written(run: Run) -> None:
     made = build(run.dir)
     page = Path(made["report"]).read_text(encoding="utf-8")
-    assert "Nothing was driven" in page
+    assert "Assay sent no load and observed the statements of other clients." in page
     assert "statements of others: why" in page
 
 
@@ -145,7 +145,7 @@ def test_what_needs_executions_refuses_it(
 ) -> None:
     words = [str(run.dir) if word == "RUN" else word for word in command]
     assert run_command(words) == 1
-    assert "an observation of a server that others drove" in capsys.readouterr().err
+    assert "an observation of a running server, without timed executions" in capsys.readouterr().err
 
 
 def test_latest_passes_over_it_where_a_run_is_needed(run: Run) -> None:
@@ -160,11 +160,24 @@ def test_without_counters_it_is_by_looks(tmp_path: Path) -> None:
     from assay.probes.streams import STATEMENT_COUNTS, Stream
 
     Stream(run.dir / "raw", "statement-counts", STATEMENT_COUNTS).close()
-    told = document(Run(run.dir), run.dir)
-    assert [operation["name"] for operation in told["operations"]] == ["commit", "update-accounts"]
-    assert told["operations"][0]["seconds"] is None
-    assert told["operations"][0]["share"] == pytest.approx(2 / 3, abs=0.01)
-    assert "looks alone" in printed(told)
+    observed = document(Run(run.dir), run.dir)
+    assert [operation["name"] for operation in observed["operations"]] == [
+        "commit",
+        "update-accounts",
+    ]
+    assert observed["operations"][0]["seconds"] is None
+    assert observed["operations"][0]["share"] == pytest.approx(2 / 3, abs=0.01)
+    assert "looks alone" in printed(observed)
+
+
+def test_statements_of_assay_alone_are_not_those_of_others(tmp_path: Path) -> None:
+    run = write_observed(tmp_path)
+    facts = json.loads((run.dir / "run.json").read_text())
+    facts["observed"] |= {"names": {}}
+    (run.dir / "run.json").write_text(json.dumps(facts))
+    observed = document(Run(run.dir), run.dir)
+    assert observed["operations"] == []
+    assert "no statement was measured" in printed(observed)
 
 
 def test_one_that_was_killed_is_told_as_far_as_it_came(tmp_path: Path) -> None:
@@ -173,9 +186,9 @@ def test_one_that_was_killed_is_told_as_far_as_it_came(tmp_path: Path) -> None:
     facts["observed"] |= {"ended_ns": None, "names": {}}
     (run.dir / "SEAL").unlink()
     (run.dir / "run.json").write_text(json.dumps(facts | {"status": "running"}))
-    told = document(Run(run.dir), run.dir)
-    assert [operation["name"] for operation in told["operations"]] == [COMMIT, UPDATE, SCAN]
-    assert told["verdict"] == "unknown"
+    observed = document(Run(run.dir), run.dir)
+    assert [operation["name"] for operation in observed["operations"]] == [COMMIT, UPDATE, SCAN]
+    assert observed["verdict"] == "unknown"
 
 
 def test_one_that_ended_before_it_looked_has_no_figures(tmp_path: Path) -> None:
@@ -184,7 +197,7 @@ def test_one_that_ended_before_it_looked_has_no_figures(tmp_path: Path) -> None:
     del facts["observed"]
     (run.dir / "SEAL").unlink()
     (run.dir / "run.json").write_text(json.dumps(facts | {"status": "failed", "reason": "gone"}))
-    told = document(Run(run.dir), run.dir)
-    assert told["operations"] == []
-    assert told["verdict"] != "valid"
-    assert "gone" in printed(told)
+    observed = document(Run(run.dir), run.dir)
+    assert observed["operations"] == []
+    assert observed["verdict"] != "valid"
+    assert "gone" in printed(observed)

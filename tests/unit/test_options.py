@@ -16,8 +16,9 @@ from assay.cli.shared.verbs import VERBS, command_of
 from assay.model.errors import UsageError
 from assay.model.request_keys import DURATION, ENGINE, INCIDENTAL
 from assay.running.asked.declaring import LETTERS, Group, as_keys, declared
-from assay.running.asked.options import PlainOptions, RunOptions, option_names, options_of
-from assay.running.asked.reference import PAGE, options_page
+from assay.running.asked.options import RunOptions, option_names, options_of
+from assay.running.asked.plain_options import PlainOptions
+from assay.running.asked.reference import options_page
 from assay.running.asked.request import RunRequest
 from assay.running.asked.understanding import request_of
 
@@ -52,7 +53,8 @@ def test_help_says_of_files_what_their_keys_are() -> None:
 
 
 def test_the_page_of_options_is_made_of_their_declarations() -> None:
-    assert (Path(__file__).parents[2] / "docs" / PAGE).read_text("utf-8") == options_page()
+    page = Path(__file__).parents[2] / "docs/reference/options.md"
+    assert page.read_text("utf-8") == options_page()
 
 
 @pytest.mark.parametrize("verb", VERBS)

@@ -213,7 +213,7 @@ class TestVerdict:
         assert result.of_answers == Verdict.UNKNOWN
         assert result.reason == (
             "not compared: there are no reference answers for these queries."
-            f" To compare the next runs: {self.COMMAND}"
+            f" Store the answers for the next runs with: {self.COMMAND}"
         )
 
     def test_some_that_nobody_kept_are_named(self, synthetic: SyntheticRun) -> None:
@@ -224,18 +224,18 @@ class TestVerdict:
 
     def test_a_statement_that_changed_is_named(self, synthetic: SyntheticRun) -> None:
         result = self.judged(synthetic, "b", outdated=["b"])
-        assert "b changed since its answer was kept" in result.reason
+        assert "the query b changed after its answer was stored" in result.reason
 
     def test_a_wrong_one_is_invalid_all_the_same(self, synthetic: SyntheticRun) -> None:
         synthetic.expected = {"a": "n\n77\n"} | {"b": synthetic.expected["b"]}
         facts = kept_facts({"a": kept(ordered_by=["n"])})
         result = self.judged(synthetic, "b", kept=facts)
         assert result.verdict == Verdict.INVALID
-        assert "kept on 2026-11-24 18:40 UTC, PostgreSQL 18.6" in result.reason
+        assert "stored on 2026-11-24 18:40 UTC, PostgreSQL 18.6." in result.reason
         assert "assay answers ... --keep" in result.reason
 
 
 def test_answers_of_generated_data_are_not_taken(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="come with Assay"):
+    with pytest.raises(UsageError, match="already has reference answers for tpch"):
         answers("tpch", runs=tmp_path, engine="duckdb")
     assert not list(tmp_path.iterdir())

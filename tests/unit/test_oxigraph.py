@@ -101,5 +101,5 @@ class TestProgram:
         program.write_text("#!/bin/sh\necho something else 1\n")
         program.chmod(0o755)
         assert find_program(Product("", tmp_path)) == program
-        with pytest.raises(EngineError, match="is no Oxigraph: something else 1"):
+        with pytest.raises(EngineError, match=r"is not Oxigraph: something else 1\."):
             version_of(program)

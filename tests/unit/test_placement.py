@@ -46,21 +46,25 @@ def test_what_is_no_placement_is_refused_with_the_form(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "host", "message"),
     [
-        ("engine=node2", TWO_NODES, "NUMA nodes: node0, node1"),
-        ("engine=node0", ONE_CPU, "none that the kernel tells of"),
-        ("client=rest", TWO_NODES, "Say engine=... beside it"),
-        ("engine=rest,client=rest", TWO_NODES, "the rest of what"),
-        ("engine=0,rest", TWO_NODES, "rest stands alone"),
-        ("engine=0,client=rest", ONE_CPU, r"\(0\), and none is left for client; leave --pin out"),
+        ("engine=node2", TWO_NODES, "no node2; NUMA nodes of this host: node0, node1"),
+        ("engine=node0", ONE_CPU, "the kernel reports none"),
+        ("client=rest", TWO_NODES, r"rest needs the CPUs of the other side: add engine=\.\.\."),
+        (
+            "engine=rest,client=rest",
+            TWO_NODES,
+            r"rest needs the CPUs of the other side: add client=\.\.\.",
+        ),
+        ("engine=0,rest", TWO_NODES, "rest cannot be combined with CPU numbers"),
+        ("engine=0,client=rest", ONE_CPU, r"\(0\), and no CPU remains for client; leave --pin out"),
         (
             "engine=node0,client=rest",
             Host(frozenset({0, 1}), {"node0": frozenset({0, 1})}),
-            r"\(0, 1\), and none is left for client; say fewer for engine, such as engine=0",
+            r"\(0, 1\), and no CPU remains for client; say fewer for engine, such as engine=0",
         ),
         (
             "engine=node1",
             Host(frozenset({0}), TWO_NODES.nodes),
-            "no CPU of node1 is ours to use",
+            "Assay may not use any CPU of node1",
         ),
     ],
 )

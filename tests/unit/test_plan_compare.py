@@ -31,19 +31,26 @@ def kinds(comparison: PlanComparison) -> list[str]:
 THREE = join(join(scan("a"), scan("b")), scan("c"))
 
 
+def growth_s(part: Any) -> float | None:
+    """The seconds by which a part of a plan takes longer; None unless both times are known."""
+    times = (part.before_s, part.after_s)
+    return None if None in times else part.after_s - part.before_s
+
+
 def test_a_plan_is_not_different_from_itself() -> None:
     for plan in (plan_of("postgresql", "tpch-q18-16"), plan_of("duckdb", "tpch-q22")):
         comparison = compare_plans(plan, plan)
         assert (comparison.changes, comparison.changed) == ((), False)
         assert len(comparison.pairs) == len(list(plan.root.walk()))
-        assert all(pair.before is pair.after and not pair.difference_s for pair in comparison.pairs)
+        assert all(pair.before is pair.after for pair in comparison.pairs)
+        assert all(pair.before_s == pair.after_s for pair in comparison.pairs)
 
 
 def test_another_time_is_no_other_plan() -> None:
     slower = join(join(scan("a", 5.0), scan("b")), scan("c"))
     comparison = compared(THREE, slower)
     assert not comparison.changed
-    assert [pair.difference_s for pair in comparison.pairs if pair.difference_s] == [4.0, 4.0, 4.0]
+    assert [grown for pair in comparison.pairs if (grown := growth_s(pair))] == [4.0, 4.0, 4.0]
 
 
 def test_another_method_of_the_same_join() -> None:
@@ -52,7 +59,7 @@ def test_another_method_of_the_same_join() -> None:
     assert kinds(comparison) == ["join method"]
     (change,) = comparison.changes
     assert change.says == "a x b: nested loop, not hash join"
-    assert (change.before_s, change.after_s, change.difference_s) == (1.0, 7.0, 6.0)
+    assert (change.before_s, change.after_s) == (1.0, 7.0)
 
 
 def test_another_order_of_joins_says_what_is_joined_first() -> None:
@@ -111,7 +118,7 @@ def test_a_step_more_and_a_step_less() -> None:
         ("operator", "window of a is new"),
         ("operator", "sort of a is gone"),
     }
-    assert [change.difference_s for change in comparison.changes] == [None, None]
+    assert [growth_s(change) for change in comparison.changes] == [None, None]
 
 
 def test_workers() -> None:
@@ -166,7 +173,7 @@ def test_what_is_done_otherwise_comes_first_and_then_what_cost_most() -> None:
     )
     comparison = compared(before, after)
     assert [change.kind for change in comparison.changes] == ["access path", "access path", "spill"]
-    assert [change.difference_s for change in comparison.changes[:2]] == [8.0, 1.0]
+    assert [growth_s(change) for change in comparison.changes[:2]] == [8.0, 1.0]
 
 
 def test_a_common_table_is_not_what_its_neighbour_works_on() -> None:

@@ -100,7 +100,7 @@ def test_what_a_statement_reads_and_which_columns_nobody_needs() -> None:
     assert "Plan of q01, statement by_name" in told
     assert "Read: index lookups 1, rows by scans 200 (the session's counters)." in told
     assert "Columns of t: 2 read, 1 named; not named: b, 500 B a row at most." in told
-    assert "Columns of u: 1 named, its columns read are not known." in told
+    assert "Columns of u: 1 named; the columns that are read are not known." in told
 
 
 def test_several_statements_are_numbered() -> None:
@@ -134,7 +134,7 @@ def test_which_plans_changed() -> None:
     told = [difference(), plan_difference(same, same, ({"q22": 0.1}, {}))]
     assert "executed in another way in 1 of 2 operations" in changed_line(told)
     assert changed_line(told[1:]) == "  Plans: executed in the same way in all of 1 operations"
-    assert "no plans are compared" in changed_line([])
+    assert "No operation has a plan in both runs" in changed_line([])
 
 
 @pytest.mark.parametrize("width", [80, 100])

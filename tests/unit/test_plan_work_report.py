@@ -65,10 +65,10 @@ def test_work_of_all_plans_by_word(plan_document: dict[str, Any]) -> None:
 
 def test_plans_speak_where_samples_are_of_nameless_functions(plan_document: dict[str, Any]) -> None:
     page = "\n".join(plan_work_lines(plan_document, NAMELESS, WIDTH))
-    assert "What the time went into, by plans" in page
+    assert "Time by kind of work, from plans" in page
     assert "50.0 %" in page
     text = " ".join(page.split())
-    assert "Only 20.0 % of the CPU samples tell what the engine worked at" in text
+    assert "Only 20.0 % of the CPU samples have a kind of work: " in text
     assert "75.0 % fell into functions without names" in text
     assert "38 % is scan with join filter and hash probe in it" in text
 

@@ -160,9 +160,13 @@ def test_statements_have_their_lines_and_one_draw_of_their_values(tmp_path: Path
     [
         ("insert into t values (1)", {}, ["q.sql:1: insert adds rows", "--roll-back"]),
         ("call f()", {}, ["q.sql:1: call runs a procedure"]),
-        ("vacuum t", {"roll_back": True}, ["cannot be rolled back", "q.sql:1: vacuum"]),
+        ("vacuum t", {"roll_back": True}, ["PostgreSQL cannot roll back", "q.sql:1: vacuum"]),
         ("commit", {"roll_back": True}, ["commit begins or ends a transaction"]),
-        ("select 1", {"roll_back": True, "allow_writes": True}, ["leave one of the two out"]),
+        (
+            "select 1",
+            {"roll_back": True, "allow_writes": True},
+            ["--allow-writes keeps what operations write, and --roll-back reverts it: remove one"],
+        ),
         ("select 1", {"dsn": None, "roll_back": True}, ["--roll-back needs --dsn"]),
         ("select 1", {"dsn": None, "allow_writes": True}, ["--allow-writes needs --dsn"]),
         (
@@ -176,7 +180,7 @@ def test_statements_have_their_lines_and_one_draw_of_their_values(tmp_path: Path
             {"dsn": "jdbc:unheard://x", "roll_back": True},
             ["create commits"],
         ),
-        ("select 1 from customers", {"dsn": None}, ["customers is not there", "--dsn ADDRESS"]),
+        ("select 1 from customers", {"dsn": None}, ["customers does not exist", "--dsn ADDRESS"]),
     ],
 )
 def test_what_needs_leave_is_refused(
@@ -219,7 +223,7 @@ def test_tables_of_ours_need_no_leave() -> None:
     request = request_of(options_of({"workload": "tpcc", "dsn": DSN}), ["workload", "dsn"])
     assert considered(request).facts()["writes"] is None
     asked = {"workload": "tpcc", "dsn": DSN, "allow_writes": True}
-    with pytest.raises(UsageError, match="needs no leave"):
+    with pytest.raises(UsageError, match="which needs no permission"):
         considered(request_of(options_of(asked), list(asked)))
 
 

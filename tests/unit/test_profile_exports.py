@@ -247,7 +247,10 @@ class TestFiles:
 
     @pytest.mark.parametrize("to", formats.FORMATS)
     def test_a_run_without_samples_says_what_to_do(self, run: Run, to: str, tmp_path: Path) -> None:
-        with pytest.raises(UsageError, match=r"was not profiled.*`assay run \.\.\. --profile`"):
+        with pytest.raises(
+            UsageError,
+            match=r"has no CPU profile: measure again with `assay run \.\.\. --profile`\.",
+        ):
             export(run, to, tmp_path / "out")
         assert not (tmp_path / "out").exists()
 

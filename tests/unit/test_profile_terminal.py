@@ -103,14 +103,16 @@ def test_another_scale_is_compared_by_where_its_time_goes(sampled: tuple[Run, Pr
     assert changed["scaled_by"] == pytest.approx(1)
     larger = as_long_as(profile, smaller)
     text = "\n".join(difference_lines(difference(smaller, larger), 80, all_symbols=True))
-    assert "seconds are times 0.25" in text
+    assert "its seconds are multiplied by 0.25" in text
     assert "Within noise: 6 kinds of work" in text
 
 
 def test_runs_without_a_common_operation_are_not_compared(sampled: tuple[Run, Profile]) -> None:
     _, profile = sampled
     changed = difference(profile, replace(profile, passes=profile.passes.clear()))
-    assert "no operation in common" in next(difference_lines(changed, 80, all_symbols=False))
+    assert "No operation has CPU samples in both runs" in next(
+        difference_lines(changed, 80, all_symbols=False)
+    )
     assert changed["operations"] == []
 
 

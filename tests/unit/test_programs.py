@@ -68,18 +68,27 @@ class TestStatements:
     @pytest.mark.parametrize(
         ("text", "message"),
         [
-            ("", "there is no statement in it"),
+            ("", "the file contains no statement"),
             ("begin", "'begin' has no name.*-- name: NAME"),
             ("-- name: a\n-- name: b\nbegin", "needs one name of letters"),
             ("-- name: a b\nbegin", "needs one name of letters"),
             ("-- name:\nbegin", "needs one name of letters"),
-            ("-- name: a\nbegin;\n-- name: a\ncommit", "two of its statements are named a"),
+            (
+                "-- name: a\nbegin;\n-- name: a\ncommit",
+                "two statements of the file have the name a:",
+            ),
             ("-- name: a\nbegin;\n-- name: b\n", "no statement follows the name b"),
-            ("-- name: a\nselect $[ ${i.#}", "a: a list is not closed"),
-            ("-- name: a\nselect $[ $[ ${i.#} ] ]", "a: a list is not closed, or has a bracket"),
-            ("-- name: a\nselect ${i.#}", r"a: \$\{i.#\} belongs to an element, but is in no list"),
+            ("-- name: a\nselect $[ ${i.#}", r"a: a list \$\[ \.\.\. \] is not closed,"),
+            (
+                "-- name: a\nselect $[ $[ ${i.#} ] ]",
+                r"a: a list \$\[ \.\.\. \] is not closed, or contains a bracket",
+            ),
+            (
+                "-- name: a\nselect ${i.#}",
+                r"\$\{i\.#\} belongs to a list element, but is outside of a list:",
+            ),
             ("-- name: a\nselect '${i}'", r"a: \$\{i\} stands inside quotes"),
-            ("-- name: a\nselect 'a", "a quote or comment in it is not closed"),
+            ("-- name: a\nselect 'a", "a quote or comment in the file is not closed"),
         ],
     )
     def test_what_is_wrong_is_told(self, text: str, message: str) -> None:
@@ -109,13 +118,13 @@ class TestWorkloads:
         [
             (
                 '[operations.q]\nprogram = "a.b"',
-                'operations.q.program goes with arrival = "closed"',
+                r'operations\.q\.program needs arrival = "closed"',
             ),
-            ("[operations.q]\nshare_min = 0.5", "operations.q.share_min goes with arrival"),
-            ("[operations.q]\nwait = { think_s = 1 }", "operations.q.wait goes with arrival"),
-            ("deck = true", 'deck goes with arrival = "closed"'),
-            ("[programs]\nn = 1", 'programs goes with arrival = "closed"'),
-            (f"{MANIFEST}parameters.n.integer = [1, 2]", "leave program or parameters out"),
+            ("[operations.q]\nshare_min = 0.5", r"operations\.q\.share_min needs arrival"),
+            ("[operations.q]\nwait = { think_s = 1 }", r"operations\.q\.wait needs arrival"),
+            ("deck = true", 'deck needs arrival = "closed"'),
+            ("[programs]\nn = 1", 'programs needs arrival = "closed"'),
+            (f"{MANIFEST}parameters.n.integer = [1, 2]", "remove program or parameters"),
             (f'before = ["q"]\norder = ["q"]\n{MANIFEST}', "'q' is in order and in before"),
             ('before = ["q"]', "every operation is in `before` or `after`"),
             ("[operations.q]\nwait = { key_s = 1 }", "key_s.*keying_s"),
@@ -134,12 +143,12 @@ class TestWorkloads:
         (tmp_path / "operations" / "q.sql").write_text(self.TEXT, encoding="utf-8")
         manifest = f'after = ["q"]\norder = ["a"]\n{self.MANIFEST}'
         (tmp_path / "workload.toml").write_text(manifest, encoding="utf-8")
-        with pytest.raises(UsageError, match="'q' is played once, and its program plays in a mix"):
+        with pytest.raises(UsageError, match="'q' runs once, and its program runs in a mix"):
             read_workload(tmp_path)
 
     def test_what_programs_are_told_are_numbers(self, tmp_path: Path) -> None:
         workload = a_workload(tmp_path, f'{self.MANIFEST}[programs]\nn = "many"', self.TEXT)
-        with pytest.raises(UsageError, match="programs: they are whole numbers"):
+        with pytest.raises(UsageError, match="programs: the bounds must be whole numbers"):
             workload.script(POSTGRESQL, 1.0, 1)
 
 

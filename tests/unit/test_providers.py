@@ -177,7 +177,7 @@ class TestObtaining:
         registry.jar("#!/bin/sh\necho evil\n")
         facts = registry.facts()
         registry.jar()
-        wrong = f"{JAR} has the SHA-256 .* is pinned.*Try again"
+        wrong = f"{JAR} has the SHA-256 .* instead of the expected .*try again"
         with pytest.raises(EngineError, match=wrong) as refused:
             obtain(facts, Wanted(registry.cache), tell_nobody)
         assert not isinstance(refused.value.__cause__, UnavailableError)
@@ -186,13 +186,13 @@ class TestObtaining:
     def test_a_file_that_is_not_pinned_is_refused(self, registry: Registry) -> None:
         (registry.here / JAR).rename(registry.here / "other.jar")
         with pytest.raises(
-            EngineError, match=r"other\.jar came, and server-2\.1\.0\.jar is pinned"
+            EngineError, match=r"sent other\.jar instead of the expected server-2\.1\.0\.jar"
         ):
             registry.obtain()
 
     def test_a_file_that_does_not_come_is_missed(self, registry: Registry) -> None:
         registry.sha256["second.jar"] = "0" * 64
-        with pytest.raises(EngineError, match=r"second\.jar did not come"):
+        with pytest.raises(EngineError, match=r"second\.jar could not be downloaded"):
             registry.obtain()
 
     def test_a_damaged_home_is_made_anew(self, registry: Registry) -> None:
@@ -211,7 +211,7 @@ class TestObtaining:
 
     def test_a_directory_that_is_none_is_told(self, registry: Registry) -> None:
         wanted = Wanted(registry.cache, bin_dir=registry.bin / "mvn")
-        with pytest.raises(EngineError, match="is no directory: --bin-dir"):
+        with pytest.raises(EngineError, match=r"is not a directory: name .* --bin-dir"):
             obtain(registry.facts(), wanted, tell_nobody)
 
 
@@ -296,14 +296,20 @@ class TestWhatGoesWrong:
     @pytest.mark.parametrize(
         ("message", "mend"),
         [
-            ("[ERROR] repo.example: Unknown host repo.example", "reaches no registry: see the net"),
+            (
+                "[ERROR] repo.example: Unknown host repo.example",
+                "cannot reach its registry: check the network",
+            ),
             ("[ERROR] Could not find artifact org.acme:server:jar:2", "has no such artefact"),
             ("[ERROR] write failed: No space left on device", "the disk is full: free space"),
             (
                 "[ERROR] none at https://me:very-secret@repo.example/x",
                 r"https://me:\*\*\*@repo.example/x$",
             ),
-            ("[ERROR] Something unheard of", r"ended with status 3; it said: \[ERROR\] Something"),
+            (
+                "[ERROR] Something unheard of",
+                r"ended with status 3; its output: \[ERROR\] Something",
+            ),
         ],
     )
     def test_the_client_fails(self, registry: Registry, message: str, mend: str) -> None:
@@ -320,7 +326,7 @@ class TestWhatGoesWrong:
                 "E: Failed to fetch http://x/acme.deb  404  Not Found",
                 "run `apt-get update` as root",
             ),
-            ("E: Failed to fetch: Temporary failure resolving 'x'", "reaches no registry"),
+            ("E: Failed to fetch: Temporary failure resolving 'x'", "cannot reach its registry:"),
         ],
     )
     def test_the_list_of_packages_is_old(self, registry: Registry, message: str, mend: str) -> None:
@@ -349,7 +355,7 @@ class TestWhatGoesWrong:
         [
             ("E: Unable to locate package acme", "has not this release or not these packages"),
             ("E: The repository x does not have a Release file.", "has not this release"),
-            ("E: Failed to fetch: Temporary failure resolving 'x'", "reaches no registry"),
+            ("E: Failed to fetch: Temporary failure resolving 'x'", "cannot reach its registry:"),
         ],
     )
     def test_an_archive_has_not_the_release(
@@ -366,7 +372,9 @@ class TestWhatGoesWrong:
 
     def test_a_host_without_an_archive_of_debian_is_told(self, registry: Registry) -> None:
         registry.client("apt-get", "true")
-        with pytest.raises(EngineError, match="configured for no archive of Debian"):
+        with pytest.raises(
+            EngineError, match="on this host has no Debian archive in its configuration"
+        ):
             registry.obtain("1.9", provider="debian_release", package="sid acme libc6")
 
     def test_an_archive_that_moved_on_has_another_file(self, registry: Registry) -> None:
@@ -375,7 +383,8 @@ class TestWhatGoesWrong:
         moved = f'case "$*" in indextargets*) echo archive;; *download*) {APT_GET};; esac'
         registry.client("apt-get", moved)
         with pytest.raises(
-            EngineError, match=r"acme_2_all\.deb came, and acme_1_all\.deb is pinned"
+            EngineError,
+            match=r"acme_2_all\.deb instead of the expected acme_1_all\.deb: it has another",
         ) as refused:
             registry.obtain("2.1.0", provider="debian_release", package="sid acme libc6")
         assert isinstance(refused.value.__cause__, UnavailableError)
@@ -533,15 +542,18 @@ class TestGo:
             ("go: a@v1: reading https://x/a/@v/v1.info: 403 Forbidden", "have no such version"),
             ("go: a@v1: reading file:///x/v1.info: no such file or directory", "no such version"),
             ("go: a@v1: module lookup disabled by GOPROXY=off", "name a proxy in GOPROXY"),
-            ("go: a@v1: Get x: dial tcp: lookup x: no such host", "reaches no registry"),
-            ("go: a@v1: Get x: dial tcp 1.2.3.4:9: connect: connection refused", "no registry"),
+            ("go: a@v1: Get x: dial tcp: lookup x: no such host", "cannot reach its registry:"),
+            (
+                "go: a@v1: Get x: dial tcp 1.2.3.4:9: connect: connection refused",
+                "go cannot reach its registry:",
+            ),
             ("go: a@v1 requires go >= 1.99 (running go 1.20)", "this Go is too old"),
             ("verifying a@v1: checksum mismatch\nSECURITY ERROR", "do not use it"),
             ("# a\na.go:3: fatal error: u/x.h: No such file or directory", "its -dev package"),
             ("# a\ng++: signal: killed", "ran out of memory"),
             (
                 "# a\na.go:3: undefined: b",
-                r"ended with status 1; it said: # a / a\.go:3: undefined",
+                r"ended with status 1; its output: # a / a\.go:3: undefined",
             ),
         ],
     )

@@ -6,6 +6,7 @@ import pytest
 
 from assay.workloads.discovery import find_workload
 from assay.workloads.queries import ordered_by, reads, why_unrepeatable, with_one_more_row
+from assay.workloads.refreshing import refresh_statement
 
 GRAMMAR = "postgres"
 
@@ -55,7 +56,7 @@ class TestReads:
         texts = {name: workload.statement(name, (), 1).text for name in workload.facts.order}
         assert [name for name, text in texts.items() if reads(text, GRAMMAR).changes] == []  # type: ignore[union-attr]
         for function in workload.facts.refresh_operations:
-            text = workload.refresh_statement(function, 1, 1, (), 1).text
+            text = refresh_statement(workload, function, 1, 1, (), 1).text
             query_reads = reads(text, GRAMMAR)
             assert query_reads is not None
             assert query_reads.changes

@@ -251,7 +251,7 @@ class TestFindingARun:
         assert find_run(str(runs / OLD), tmp_path / "elsewhere").name == OLD
 
     def test_a_beginning_of_several_is_refused_with_their_number(self, runs: Path) -> None:
-        with pytest.raises(RecordUnreadableError, match="begins 2 runs"):
+        with pytest.raises(RecordUnreadableError, match=r"2 runs in .* begin with '20260102'"):
             find_run("20260102", runs)
 
     def test_an_unknown_name_suggests_the_nearest(self, runs: Path) -> None:
@@ -311,7 +311,7 @@ class TestReader:
     def test_a_newer_schema_asks_for_a_newer_assay(self, tmp_path: Path) -> None:
         newer = SCHEMA_VERSION + 1
         write_json(tmp_path / "run.json", {"schema": newer, "id": "x", "status": "complete"})
-        with pytest.raises(RecordUnreadableError, match=f"schema {newer}.*newer Assay"):
+        with pytest.raises(RecordUnreadableError, match=f"schema version {newer}.*newer Assay"):
             Run(tmp_path)
 
     def test_a_stream_that_is_not_there_is_named(self, synthetic: SyntheticRun) -> None:

@@ -29,7 +29,7 @@ from assay.report.words.conditions import load_conditions
 from assay.running.asked.asking import considered
 from assay.running.asked.options import RunOptions
 from assay.running.asked.understanding import request_of
-from assay.running.processes.guardian import read_process
+from assay.running.processes.process_table import read_process
 from assay.running.server.faults import Kill
 from assay.running.server.recovery import Recoveries
 from assay.running.server.subject import Subject
@@ -130,7 +130,7 @@ def test_a_database_that_a_run_ended_at_has_lost_nothing_that_is_known(tmp_path:
     assert looks(run) == []
     result = recovery.check(run)
     assert (result.verdict, result.value) == (Verdict.UNKNOWN, None)
-    assert "the state of its database afterwards is not known" in result.reason
+    assert "the state of its database after the crash is not known" in result.reason
 
 
 def test_copies_that_were_not_asked_are_not_known(tmp_path: Path) -> None:
@@ -139,7 +139,7 @@ def test_copies_that_were_not_asked_are_not_known(tmp_path: Path) -> None:
     write_json(path / "run.json", facts | {"copies": [{"number": 0, "began_ns": 1, "ended_ns": 2}]})
     result = recovery.check(Run(path))
     assert result.verdict is Verdict.UNKNOWN
-    assert "the state of the copies is not known" in result.reason
+    assert "the state of the database in the copies is not known" in result.reason
 
 
 def test_a_killed_run_is_as_long_as_until_then(tmp_path: Path) -> None:
@@ -235,7 +235,7 @@ def asked_for(workload: str = "tpcc", **options: Any) -> Any:
         ({"kill": "soon"}, ["--kill"]),
         (
             {"kill": "2s", "dsn": "postgresql://a@localhost/b"},
-            ["--kill: a running server is its owner's"],
+            ["--kill: Assay does not kill a running server"],
         ),
     ],
 )
@@ -270,10 +270,12 @@ def test_names_of_a_receipt_are_those_of_its_program(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="w_id, d_id, o_id"):
         considered(asked_for(workload=str(folder)))
     manifest.write_text(text.replace('found = "entered"', 'found = "c01"'))
-    with pytest.raises(UsageError, match="played, too"):
+    with pytest.raises(
+        UsageError, match="also a measured operation: it may run on recovered databases only"
+    ):
         considered(asked_for(workload=str(folder)))
     manifest.write_text(text.replace('operation = "new-order"\nnames', 'operation = "c01"\nnames'))
-    with pytest.raises(UsageError, match="only programs give receipts"):
+    with pytest.raises(UsageError, match="only operations of order with a program have receipts"):
         considered(asked_for(workload=str(folder)))
 
 
@@ -342,7 +344,7 @@ def test_an_engine_that_is_gone_cannot_be_killed() -> None:
     kill = Kill(0.5, run)
     with pytest.raises(RunFailedError, match="the load ended before"):
         kill.check()
-    with pytest.raises(RunFailedError, match="gone before"):
+    with pytest.raises(RunFailedError, match="the engine ended by itself before --kill was due"):
         kill.strike(Subject("mine", {}, ()), [os.getpid()])
 
 

@@ -204,7 +204,7 @@ class TestExports:
         names = {path.stem for path in export(run, "csv", tmp_path / "out")}
         assert "cpus" not in names
         assert "events" in names
-        assert "left out" in caplog.text
+        assert "the figures of run " in caplog.text
 
 
 class TestNotebook:

@@ -221,4 +221,4 @@ def test_a_record_that_cannot_be_written_to_is_still_told(
     made = build(directory)
     assert made["report"] is None
     assert made["verdict"] == "valid"
-    assert "no report is kept" in caplog.text
+    assert "was not stored: cannot" in caplog.text

@@ -113,7 +113,7 @@ class TestWhy:
     def test_nothing_found_says_what_was_looked_for(self, tmp_path: Path) -> None:
         run, run_document = explained(write_run(tmp_path))
         text = text_of(page(run, run_document | {"findings": []}), "why")
-        assert "nothing stood out" in text
+        assert "No findings: no cause exceeded its threshold." in text
         for method in ("bound by", "spill", "kernel time"):
             assert method in text
 

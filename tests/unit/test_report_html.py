@@ -13,7 +13,8 @@ import pytest
 from assay.record.reader import Run
 from assay.record.writer import write_json
 from assay.report.document import document
-from assay.report.page.run import json_in_html, page, script_digest
+from assay.report.page.rendering import json_in_html, script_digest
+from assay.report.page.run import page
 from tests.records import truncate_run, write_run
 from tests.sampled import as_sampled
 
@@ -119,7 +120,7 @@ def test_the_policy_names_the_scripts_that_run(tmp_path: Path) -> None:
 def test_a_run_without_probes_says_so(tmp_path: Path) -> None:
     text = page_of(write_run(tmp_path, probes=False))
     assert "No samples of CPU, memory, disks, pressure: no probe ran." in text
-    assert "No probe ran, so resources were not measured." in text
+    assert "No probe ran, so the use of resources was not measured." in text
 
 
 def test_a_run_without_events_has_reasons_instead_of_charts(tmp_path: Path) -> None:
@@ -129,12 +130,12 @@ def test_a_run_without_events_has_reasons_instead_of_charts(tmp_path: Path) -> N
     text = page_of(directory)
     assert charts_of(text) == {}
     assert "No operation was measured" in text
-    assert "The run ended before its environment was written down." in text
+    assert "The run ended before its environment was recorded." in text
 
 
 def test_it_says_how_to_get_what_was_not_measured(tmp_path: Path) -> None:
     text = page_of(write_run(tmp_path))
-    assert "CPU samples: not measured, this run took none: `assay run tpch" in text
+    assert "CPU samples: not measured, this run took no CPU samples: `assay run tpch" in text
     assert "--profile` takes them" in text
 
 

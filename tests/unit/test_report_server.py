@@ -79,7 +79,7 @@ class TestDocument:
         made = document_of(power(tmp_path, declared=declared))
         assert made["engine_counters"] is None
         assert made["sessions"] is not None
-        assert "has no engine counters" in caplog.text
+        assert "a declaration of counters cannot be read" in caplog.text
 
     def test_a_killed_run_tells_what_it_has(self, tmp_path: Path) -> None:
         cut = truncate_run(power(tmp_path), streams=("events", "engine", "processes"))
@@ -91,7 +91,9 @@ class TestDocument:
         older = pl.read_ipc_stream(path).drop("children_user_ns", "children_system_ns", "title")
         older.write_ipc_stream(path)
         assert document_of(directory)["sessions"] is None
-        assert "an older one" in page_of(directory)
+        assert "no two samples enclose the measured part, or the record is older." in page_of(
+            directory
+        )
 
 
 class TestTables:
@@ -249,7 +251,7 @@ class TestPage:
         assert "Time in reading &lt;blocks&gt;" in text
         assert "&lt;b&gt;writer&lt;/b&gt;" in text
         assert "99.9 %" in text
-        assert "not seen: too short" in text
+        assert "not observed: processes too short for a sample" in text
 
     def test_an_embedded_engine_says_why_there_is_nothing(self, tmp_path: Path) -> None:
         text = page_of(write_run(tmp_path))

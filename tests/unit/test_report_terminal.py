@@ -17,7 +17,7 @@ from rich.console import Console
 from assay.record.reader import Run
 from assay.report.document import document
 from assay.report.results.runs import unjudged_row
-from assay.report.terminal.lists.runs import listed_lines, run_line
+from assay.report.terminal.lists.runs import record_line, run_line
 from assay.report.terminal.summary import bar, render
 from tests.records import truncate_run, write_run
 from tests.sampled import as_sampled
@@ -176,7 +176,7 @@ def test_a_run_without_a_report_is_listed_with_what_was_run(
     directory = write_run(tmp_path)
     file = directory / "run.json"
     file.write_text(json.dumps(json.loads(file.read_text()) | {"status": status}))
-    (line,) = listed_lines([unjudged_row(directory)])
+    line = record_line(directory)
     assert line.split()[0] == state
     assert "TPC-H SF 1 on DuckDB 2.0.0" in line
     assert line.endswith(directory.name)
@@ -191,5 +191,5 @@ def test_a_judged_run_that_was_stopped_is_called_so(tmp_path: Path) -> None:
 
 def test_a_damaged_record_is_listed(tmp_path: Path) -> None:
     (tmp_path / "run.json").write_text("{")
-    (line,) = listed_lines([unjudged_row(tmp_path)])
+    line = record_line(tmp_path)
     assert line.split() == ["damaged", tmp_path.name]

@@ -299,7 +299,7 @@ class TestPage:
         run = Run(directory)
         text = page(run, document(run, directory))
         assert "Steady after 1 of 4 passes" in text
-        assert "No throughput test was played." in text
+        assert "The run had no throughput test." in text
 
     def test_streams_are_drawn_with_the_refresh_stream_last(self, tmp_path: Path) -> None:
         made = document_of(tmp_path, streams=3)
@@ -324,7 +324,7 @@ class TestPage:
     def test_a_run_without_a_test_says_so(self, tmp_path: Path) -> None:
         made = document_of(tmp_path) | {"test": None}
         charts = Charts(made, None)
-        assert charts.why_empty("streams") == "The run was put to no test of the specification."
+        assert charts.why_empty("streams") == "The run was not a test of the specification."
         assert not set(test_charts.NAMES) & set(charts.names)
 
 

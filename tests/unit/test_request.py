@@ -173,7 +173,7 @@ class TestState:
 
     @pytest.mark.parametrize("text", ["", "warm", "hot:", "hot:0", "hot:-1", "hot:x", "cold:1"])
     def test_what_is_no_state_is_refused_with_those_there_are(self, text: str) -> None:
-        with pytest.raises(UsageError, match="one of cold, os-warm, loaded, hot, or hot:N"):
+        with pytest.raises(UsageError, match="write cold, os-warm, loaded, hot, or hot:N"):
             parse_state(text)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from assay.model.errors import UsageError
+from assay.workloads.choosing import without_parts
 from assay.workloads.discovery import find_workload
 from assay.workloads.rewriting import parts, without, without_computation, without_part
 from assay.workloads.rewriting.grammar import columns_of, grammar_of, text_of
@@ -95,16 +96,16 @@ class TestComputation:
     @pytest.mark.parametrize(
         ("asked", "message"),
         [
-            ("select * from t order by a", "name them in it"),
+            ("select * from t order by a", r"a query that selects \*: name its columns"),
             ("select a from t limit 3", "no part 'computation'"),
             ("select count(*) from t", "no part 'computation'"),
             ("select a from t union select d from u", "no part 'computation'"),
-            ("insert into t values (1)", "only one query"),
-            ("select 1; select 2", "only one query"),
-            ("select a from t where (", "not understood as SQL"),
+            ("insert into t values (1)", "only a single SELECT query"),
+            ("select 1; select 2", "only a single SELECT query"),
+            ("select a from t where (", "cannot be parsed as SQL"),
             (
                 "select a, (select max(d) from u where k = b) as m from t order by a",
-                "asked once a row",
+                "a subquery of the select list, which would then run once per row",
             ),
         ],
     )
@@ -190,6 +191,37 @@ class TestParts:
         asked = "select sum(b) from t, u where (a = k and b = 1) or (a = k and b = 2)"
         assert not [name for name in named(asked) if name.startswith("predicate:")]
 
+    @pytest.mark.parametrize(
+        ("dialect", "asked", "lacking"),
+        [
+            ("mysql", "select a from t ignore index (i) where b = 1", "ignore index (i)"),
+            ("mysql", "select /*+ no_index(t i) */ a from t", "/*+ no_index(t i) */"),
+            ("sqlite", "select a from t not indexed where b = 1", "not indexed"),
+            ("sqlite", "select a from t indexed by i where b = 1", "indexed by i"),
+        ],
+    )
+    def test_hints_go_together(self, dialect: str, asked: str, lacking: str) -> None:
+        (hints,) = [part for part in parts(asked, [dialect]) if part.name == "hints"]
+        assert hints.description == lacking
+        bare = " ".join(asked.replace(lacking, "").split())
+        rewritten = without_part(asked, [dialect], "hints").text
+        assert " ".join(rewritten.lower().split()) == bare
+
+    def test_a_query_without_hints_has_no_such_part(self) -> None:
+        assert "hints" not in named("select a from t where a > 1")
+
+    @pytest.mark.parametrize("dialect", ["postgresql", "mysql", "duckdb", "sqlite", "trino"])
+    def test_parameters_that_are_drawn_later_stay(self, dialect: str) -> None:
+        asked = "select a from t where b = ${day} and c < ${line.2} order by a limit ${rows}"
+        descriptions = {part.name: part.description for part in parts(asked, [dialect])}
+        assert descriptions["predicate:1"] == "b = ${day}"
+        rewritten = " ".join(without_part(asked, [dialect], "predicate:2").text.split())
+        assert rewritten == "SELECT a FROM t WHERE b = ${day} ORDER BY a LIMIT ${rows}"
+
+    def test_a_number_of_the_text_is_no_parameter(self) -> None:
+        asked = "select a from t where b = 910000001 and c = ${c} order by a"
+        assert "b = 910000001 AND c = ${c}" in left(asked, "sort")
+
     def test_an_unknown_part_is_told_with_its_neighbour(self) -> None:
         with pytest.raises(UsageError, match="no part 'sorted': did you mean 'sort'"):
             without_part("select a from t order by a", POSTGRESQL, "sorted", TABLES)
@@ -224,5 +256,5 @@ class TestGrammar:
         workload = find_workload("tpch")
         dialects = ("mariadb", "mysql") if dialect == "mariadb" else (dialect,)
         for query in workload.facts.order:
-            text = workload.without(["computation"]).statement(query, dialects, 1.0).text
+            text = without_parts(workload, ["computation"]).statement(query, dialects, 1.0).text
             assert "touched_1" in text

@@ -15,7 +15,7 @@ from assay.running.server.starting import key_of
 from assay.workloads import generate, row_queries, rules
 from assay.workloads.contract import Workload
 from assay.workloads.discovery import read_workload
-from assay.workloads.facts import Constant
+from assay.workloads.operation_facts import Constant
 from assay.workloads.row_queries import BATCH_ROWS, RowQuery
 
 MANY_ROWS = 2 * BATCH_ROWS + 1
@@ -71,7 +71,9 @@ class TestRowQuery:
         assert all(len(query.checksum) == 16 for query in made)
 
     def test_a_query_that_is_refused_is_told_with_its_file(self) -> None:
-        with pytest.raises(UsageError, match=r"rows/t\.sql: DuckDB refuses the query: .*nowhere"):
+        with pytest.raises(
+            UsageError, match=(r"rows/t\.sql: DuckDB reports an error in the query: .*nowhere")
+        ):
             RowQuery("select * from nowhere", "rows/t.sql", 1)
 
 
@@ -97,7 +99,7 @@ class TestWorkload:
 
     def test_a_refused_query_is_refused_before_anything_is_loaded(self, folder: Path) -> None:
         (folder / "rows" / "towns.sql").write_text("select town", encoding="utf-8")
-        with pytest.raises(UsageError, match=r"rows/towns\.sql: DuckDB refuses"):
+        with pytest.raises(UsageError, match=r"rows/towns\.sql: DuckDB reports"):
             understood(RunRequest(workload=str(folder), engine="null", scale=1.0), MagicMock())
 
     def test_what_another_engine_made_is_not_what_was_kept(

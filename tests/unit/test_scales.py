@@ -454,10 +454,10 @@ class TestFigure:
     @pytest.mark.parametrize(
         ("options", "message"),
         [
-            ({"of": "times"}, "option of is costs or shares"),
-            ({"extrapolate": 0}, "a scale above 0, and not 0"),
-            ({"extrapolate": [10, "x"]}, "a scale above 0, and not 'x'"),
-            ({"extrapolate": True}, "a scale above 0, and not True"),
+            ({"of": "times"}, "option 'of' must be costs or shares,"),
+            ({"extrapolate": 0}, "a scale above 0, not 0"),
+            ({"extrapolate": [10, "x"]}, "a scale above 0, not 'x'"),
+            ({"extrapolate": True}, "a scale above 0, not True"),
         ],
     )
     def test_wrong_options_are_refused(self, options: dict[str, Any], message: str) -> None:

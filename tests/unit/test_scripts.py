@@ -70,7 +70,7 @@ class TestSplitting:
 
     @pytest.mark.parametrize("text", ["select 'a", 'select "a', "do $$ begin"])
     def test_what_is_not_closed_is_refused(self, text: str) -> None:
-        with pytest.raises(ValueError, match="a quote or comment in it is not closed"):
+        with pytest.raises(ValueError, match="a quote or comment in the file is not closed"):
             scripts.statements(text, POSTGRESQL)
 
 
@@ -116,7 +116,7 @@ class TestBinding:
             scripts.operation("q", text, [self.A], POSTGRESQL)
 
     def test_what_no_draw_gives_is_refused(self) -> None:
-        with pytest.raises(ValueError, match=r"asks for \$\{c\}, and no rule gives it"):
+        with pytest.raises(ValueError, match=r"text uses \$\{c\}, which no rule of .* defines"):
             scripts.operation("q", "select ${c}", [self.A], POSTGRESQL)
 
     def test_a_statement_has_as_many_values_as_the_protocol_counts(
@@ -127,7 +127,9 @@ class TestBinding:
         both = [self.A, self.B]
         text = "select ${a}, ${a}; select ${b}"
         assert len(scripts.operation("q", text, both, POSTGRESQL).statements) == 2
-        with pytest.raises(ValueError, match="a statement has 2 values, and 1 is the most"):
+        with pytest.raises(
+            ValueError, match="a statement has 2 parameter values, and the maximum is 1"
+        ):
             scripts.operation("q", "select ${a}, ${b}", both, POSTGRESQL)
 
 
@@ -163,10 +165,13 @@ class TestDraws:
         [
             ("n = { integer = [2, 1] }", "range from 2 to 1 is empty"),
             (f"n = {{ integer = [1, {INTEGER_MAX}], times_scale = true }}", "too wide"),
-            ('n = { integer = [1, "lots"] }', "bound 'lots' is neither a whole number nor such"),
-            ('n = { choice = "things" }', "'things' is not a list with something in it"),
-            ("n = { choice = [] }", "parameter n: no value of it is known yet"),
-            ("n = { choice = [[1]] }", "it has to be one value"),
+            (
+                'n = { integer = [1, "lots"] }',
+                "bound 'lots' is neither a whole number nor a constant",
+            ),
+            ('n = { choice = "things" }', "'things' is not a list of values; write the"),
+            ("n = { choice = [] }", "parameter n has no values yet: write values"),
+            ("n = { choice = [[1]] }", "the value must be a single value"),
         ],
     )
     def test_what_cannot_be_drawn_is_refused(self, tmp_path: Path, rule: str, message: str) -> None:
@@ -185,9 +190,7 @@ class TestDraws:
     )
     def test_what_is_drawn_once_a_run_only_is_refused(self, tmp_path: Path, rule: str) -> None:
         message = refusal(closed(tmp_path, rule))
-        assert (
-            "q.sql: parameter n cannot be drawn at each execution: use integer or choice" in message
-        )
+        assert "q.sql: parameter n cannot be drawn at each execution: its rule must be" in message
 
     def test_what_is_asked_for_and_not_there_is_refused(self, tmp_path: Path) -> None:
         message = refusal(closed(tmp_path, "n = { integer = [1, 2] }", "select ${n}, ${m}"))
@@ -196,7 +199,9 @@ class TestDraws:
     def test_an_answer_to_what_is_drawn_is_refused(self, tmp_path: Path) -> None:
         (tmp_path / "answers").mkdir()
         (tmp_path / "answers" / "q.csv").write_text("n\n1\n", encoding="utf-8")
-        with pytest.raises(UsageError, match=r"q\.csv: the values of q are drawn.* `rows`"):
+        with pytest.raises(
+            UsageError, match=r"q\.csv: the parameter values of q are drawn .*'rows'"
+        ):
             closed(tmp_path, "n = { integer = [1, 2] }")
         assert answers_folder(closed(tmp_path, "", "select 1"), 1.0) == tmp_path / "answers"
 

@@ -142,8 +142,15 @@ class TestServing:
             serve(server)
         assert server.ran == ["drop", "create", "drop"]
 
+    def test_a_refused_change_is_told_by_its_own_error(self) -> None:
+        message = r"^create is refused\nIf a part of the change stayed, run: drop$"
+        with pytest.raises(EngineError, match=message):
+            serve(Server("create", "drop"))
+
     def test_what_cannot_be_taken_back_is_named_with_its_statement(self) -> None:
-        with pytest.raises(RunFailedError, match="run this by hand: drop"):
+        with pytest.raises(
+            RunFailedError, match=r"could not be reverted .*; revert it by hand: drop"
+        ):
             serve(Server("drop"))
 
     def test_a_run_as_it_was_takes_back_what_a_killed_one_left(self) -> None:

@@ -136,11 +136,11 @@ def test_a_damaged_log_is_told_by_file_and_line(tmp_path: Path) -> None:
     whole = (LOGS / "postgresql-18-statements.csv").read_text("utf-8")
     cut = tmp_path / "cut.csv"
     cut.write_text(whole[: whole.rindex(",LOG,")])
-    with pytest.raises(EngineError, match=r"cut\.csv, line \d+: .*is the file cut"):
+    with pytest.raises(EngineError, match=r"cut\.csv, line \d+: .*is the file truncated\?"):
         postgresql.read_logs([cut])
     lines = (LOGS / "postgresql-18-durations.json").read_text("utf-8").splitlines()
     cut.write_text("\n".join([*lines[:3], lines[3][:50]]))
-    with pytest.raises(EngineError, match="line 4: it is no JSON"):
+    with pytest.raises(EngineError, match="line 4: the line is not JSON"):
         postgresql.read_logs([cut])
 
 

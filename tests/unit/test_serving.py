@@ -15,8 +15,8 @@ import pytest
 
 from assay.engines.contract import EngineError
 from assay.running.processes.endings import LINE_MAX
-from assay.running.processes.guardian import read_process
 from assay.running.processes.launcher import Guardian
+from assay.running.processes.process_table import read_process
 from assay.running.server import serving
 from assay.running.server.serving import ServerLauncher, User, unprivileged_user
 
@@ -213,7 +213,7 @@ class TestServe:
 
     def test_a_second_one_is_refused_while_the_first_lives(self, launcher: ServerLauncher) -> None:
         launcher.serve(shell("exec sleep 1000"), ENVIRONMENT, "SIGTERM", PATIENCE_S)
-        with pytest.raises(EngineError, match="one server an instance"):
+        with pytest.raises(EngineError, match="the instance already has a running server"):
             launcher.serve(shell("exec sleep 1000"), ENVIRONMENT, "SIGTERM", PATIENCE_S)
 
     def test_after_its_end_another_may_follow(self, launcher: ServerLauncher) -> None:

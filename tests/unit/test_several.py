@@ -232,7 +232,7 @@ class TestEndedEarly:
 
     def test_a_place_that_cannot_be_written_is_told_with_the_mend(self, tmp_path: Path) -> None:
         (tmp_path / "file").write_text("")
-        with pytest.raises(RunFailedError, match="name another place with --runs"):
+        with pytest.raises(RunFailedError, match="name another directory with --runs"):
             carry_out(STUDY, tmp_path / "file" / "study", tmp_path, Told())
 
 

@@ -58,9 +58,9 @@ def test_the_content_is_another_where_the_data_are(tmp_path: Path) -> None:
     [
         ('data_of = "tpcg"', "the nearest is 'tpch'|did you mean|tpch"),
         ('data_of = "../nowhere"', "data_of names"),
-        ('data_of = "tpch"\nsetup = ["x.sql"]', "leave one of the two out"),
-        ('data_of = "tpch"\ntables = ["lineitem"]', "leave one of the two out"),
-        ('data_of = "../chained"', "name that one"),
+        ('data_of = "tpch"\nsetup = ["x.sql"]', "remove one of the two"),
+        ('data_of = "tpch"\ntables = ["lineitem"]', "remove one of the two"),
+        ('data_of = "../chained"', "name 'tpch'"),
     ],
 )
 def test_what_contradicts_itself_is_refused(tmp_path: Path, manifest: str, message: str) -> None:

@@ -45,7 +45,7 @@ def test_files_that_the_server_gave_back_are_not_named(tmp_path, leave) -> None:
     memory = leave(tmp_path / "data")
     (told,) = [one for one in abandoned() if one.segment.id == memory.segment]
     assert set(told.files) == set(memory.files)
-    assert f"System V segment {memory.segment}, " in told.words
+    assert f"System V segment {memory.segment}, " in told.description
 
 
 def test_a_listing_that_is_none_names_nothing(tmp_path, leave) -> None:

@@ -58,7 +58,7 @@ def test_what_somebody_said_is_given_and_the_rest_assumed() -> None:
         return next(
             assumption.source
             for assumption in assumptions
-            if assumption.words.startswith("a core does")
+            if assumption.text.startswith("a core does")
         )
 
     assert source(CLUSTER) == "assumed"
@@ -83,7 +83,7 @@ def test_one_node_tells_nothing_of_what_several_would_send() -> None:
     sizing = sized(_measured(Taken(1.0, 1, 1.0, sent_bytes=0.0), nodes=1), 1.0, CLUSTER)
     assert sizing.operations[0].sent_bytes is None
     assert NETWORK not in sizing.operations[0].seconds
-    assert any("not known" in assumption.words for assumption in sizing.assumptions)
+    assert any("not known" in assumption.text for assumption in sizing.assumptions)
 
 
 def test_data_that_do_not_fit_are_read_from_disks() -> None:
@@ -101,7 +101,7 @@ def test_the_busiest_node_is_waited_for() -> None:
 
 
 def test_nothing_measured_is_refused() -> None:
-    with pytest.raises(ValueError, match="nothing was measured"):
+    with pytest.raises(ValueError, match="the run contains no measurement"):
         sized(Measured({}, 1, {}, {}), 1.0, CLUSTER)
 
 
@@ -121,7 +121,10 @@ def test_more_nodes_never_make_the_bound_longer(first: int, more: int) -> None:
         ({"nodes": 0}, "whole numbers"),
         ({"nodes": 2, "network": "fast"}, "network fast: write it as 10Gbit"),
         ({"nodes": 2, "memory": "much"}, "memory much: write it as 128GiB"),
-        ({"nodes": 2, "utilisation": 1.5}, "part of the cores"),
+        (
+            {"nodes": 2, "utilisation": 1.5},
+            "write the used share of the cores, above 0 and at most 1",
+        ),
     ],
 )
 def test_a_cluster_that_cannot_be_is_refused(options: dict[str, object], message: str) -> None:

@@ -23,8 +23,8 @@ from assay.model.errors import RunFailedError, UsageError
 from assay.record.layout import ACCOUNT_PROBES
 from assay.running.asked.request import RunRequest
 from assay.running.host.slowing import check_slow, parse_slow, slowed
-from assay.running.processes.guardian import all_processes, read_process
 from assay.running.processes.launcher import Guardian
+from assay.running.processes.process_table import all_processes, read_process
 from assay.running.server.instances import LaunchError
 from assay.running.server.subject import Subject
 
@@ -363,7 +363,9 @@ class TestAsked:
             dsn="postgresql://x",
             slow={"cpu": 2.0},
         )
-        with pytest.raises(UsageError, match="not ours to stop"):
+        with pytest.raises(
+            UsageError, match="Assay does not pause the processes of a running server"
+        ):
             check_slow(request, "server")
 
     def test_the_null_engine_is_not_slowed(self) -> None:

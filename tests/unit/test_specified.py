@@ -17,6 +17,7 @@ from assay.running.asked.specified import (
     streams_max,
 )
 from assay.workloads.discovery import find_workload
+from assay.workloads.streams import stream_order
 
 if TYPE_CHECKING:
     from assay.workloads.contract import Workload
@@ -64,7 +65,7 @@ def test_a_power_test_is_the_first_order_between_the_refresh_functions(tpch: Wor
     _, plan = planned(tpch, test="power")
     first, *queries, last = played(plan, "power-1")
     assert (first, last) == (("rf1", 1), ("rf2", 1))
-    assert [name for name, _ in queries] == list(tpch.stream_order(0))
+    assert [name for name, _ in queries] == list(stream_order(tpch, 0))
     assert {variant for _, variant in queries} == {0}
     assert queries[0] == ("q14", 0)
 
@@ -73,7 +74,7 @@ def test_streams_play_their_own_orders_beside_the_refresh_stream(tpch: Workload)
     _, plan = planned(tpch, streams=3)
     for session in range(3):
         stream = session + 1
-        wanted = [(name, stream) for name in tpch.stream_order(stream)]
+        wanted = [(name, stream) for name in stream_order(tpch, stream)]
         assert played(plan, "throughput-1", session) == wanted
     pairs = [(name, number) for number in (2, 3, 4) for name in ("rf1", "rf2")]
     assert played(plan, "throughput-1", 3) == pairs
@@ -114,7 +115,7 @@ def test_what_the_last_refresh_left_is_looked_at(tpch: Workload) -> None:
 
 def test_with_default_parameters_all_streams_ask_the_same(tpch: Workload) -> None:
     _, plan = planned(tpch, parameters="default", refresh=False)
-    assert set(plan.pieces) == {(name, 0) for name in tpch.stream_order(0)}
+    assert set(plan.pieces) == {(name, 0) for name in stream_order(tpch, 0)}
 
 
 def test_steady_repeats_queries_until_passes_are_alike(tpch: Workload) -> None:

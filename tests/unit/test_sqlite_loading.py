@@ -142,4 +142,15 @@ def test_pages_that_are_not_cached_are_counted(tmp_path: Path) -> None:
         reader.close()
     pages = 4_000_000 / 4096
     assert pages <= grown["cache_miss"] <= 1.2 * pages
+    assert grown["cache_miss_bytes"] == grown["cache_miss"] * 4096
     assert grown["cache_write"] == 0
+
+
+def test_missed_bytes_are_of_the_files_own_pages(tmp_path: Path) -> None:
+    with sqlite.started(tmp_path, page_size="512") as (engine, instance):
+        engine.run_script(instance, "create table t (word text); insert into t values ('x')")
+        sqlite.played(instance, ["select word from t"])
+        reader = engine.counters(instance)
+        grown = {row[2]: row[3] for row in reader.read()}
+        reader.close()
+    assert grown["cache_miss_bytes"] == grown["cache_miss"] * 512 > 0

@@ -168,7 +168,7 @@ def test_what_sqlite_refuses_is_a_reason(reader: PlanReader) -> None:
 
 @pytest.mark.parametrize("text", ["[]", "{}", '{"plan": [{"id": 1, "parent": 9, "detail": "x"}]}'])
 def test_other_texts_are_no_plan(text: str) -> None:
-    with pytest.raises(ValueError, match="no plan of SQLite"):
+    with pytest.raises(ValueError, match="the text is not an SQLite plan"):
         normalised(text, "q", 0, "q-0.json")
 
 

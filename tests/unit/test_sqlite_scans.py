@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from assay.analysis.findings.indexes.missing_index import indexable
+from assay.analysis.findings.indexes.conditions import indexable
 from assay.engines.plan_reading import (
     AsksAlternatives,
     PlanReader,

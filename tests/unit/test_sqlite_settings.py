@@ -51,13 +51,15 @@ def test_a_switch_takes_several_words(value: str) -> None:
     ],
 )
 def test_a_senseless_value_is_refused(name: str, value: str, message: str) -> None:
-    with pytest.raises(EngineError, match=re.escape(f"--set {name}={value}: it takes {message}.")):
+    with pytest.raises(
+        EngineError, match=re.escape(f"--set {name}={value}: the setting accepts {message}.")
+    ):
         checked({name: value})
 
 
 def test_a_value_that_sqlite_does_not_keep_is_refused(tmp_path: Path) -> None:
     place = sqlite.place_in(tmp_path)
-    with pytest.raises(EngineError, match="page_size=1000: it stays at 4096"):
+    with pytest.raises(EngineError, match=r"page_size=1000: the setting stays at 4096\."):
         sqlite.made_engine().start(place, {"page_size": "1000"})
 
 

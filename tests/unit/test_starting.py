@@ -63,7 +63,9 @@ def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 
 def test_it_is_given_one_more_try_from_nothing(made: Any) -> None:
     facts, loads = made("it ended by SIGSEGV", BROKEN, None)
-    assert facts["deaths"] == ["Mine died while its tables were loaded: it ended by SIGSEGV"]
+    assert facts["deaths"] == [
+        "Mine ended unexpectedly while its tables were loaded: it ended by SIGSEGV"
+    ]
     assert loads.listings == [[], []]
 
 

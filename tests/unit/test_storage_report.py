@@ -111,7 +111,7 @@ class TestPage:
         directory = write_run(tmp_path)
         run = Run(directory)
         text = page(run, document(run, directory))
-        assert "How contiguous reads were: requests were not traced" in text
+        assert "How contiguous reads were: block requests were not traced" in text
         assert 'id="chart-contiguity"' not in text
 
     def test_what_the_chart_draws_can_be_taken(self, tmp_path: Path) -> None:
@@ -141,7 +141,7 @@ class TestTerminal:
 
     def test_nothing_read_is_said(self, tmp_path: Path) -> None:
         reads = read_by(storage_of(write_run(tmp_path)))
-        assert any("Nothing was read" in line for line in self.lines(reads))
+        assert any("Operations read nothing from the device." in line for line in self.lines(reads))
 
     def test_rough_figures_are_said_to_be(self, tmp_path: Path) -> None:
         reads = read_by(storage_of(write_run(tmp_path)), q02=100.0)

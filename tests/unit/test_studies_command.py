@@ -86,7 +86,7 @@ def test_the_schema_is_json_and_figures_have_their_options(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--only", "treads"], "there is no such part; did you mean 'threads'"),
+        (["--only", "treads"], "has no such part; did you mean 'threads'?"),
         (["--quick", "--only", "memory"], "--only memory: --quick leaves it out"),
         (["--budget", "soon"], "--budget 'soon': write it like"),
     ],

@@ -119,7 +119,10 @@ class TestStudy:
         assert [figure.kind for figure in declared_study.figures] == ["trade", "nodes"]
 
     def test_a_knob_that_is_two_settings_is_refused(self) -> None:
-        with pytest.raises(UsageError, match="threads is ThreadsPerQuery of virtuoso, threads of"):
+        with pytest.raises(
+            UsageError,
+            match=r"a different setting for each engine \(ThreadsPerQuery of virtuoso, threads of",
+        ):
             turned(["threads=1,2"], ["virtuoso", "duckdb"], {})
 
     def test_levels_of_durability_can_be_what_varies(self) -> None:
@@ -128,37 +131,37 @@ class TestStudy:
 
 
 REFUSED = {
-    "": "nothing varies: say --clients 1,2,4,8,16, --scale 1,10 or --vary",
+    "": "nothing varies: add --clients 1,2,4,8,16, --scale 1,10 or --vary",
     "--clients 4": "--clients 4: one level is no sweep",
-    "--clients 0,1": "'0' is no number of clients: write whole numbers from 1 on",
-    "--clients 1,two": "'two' is no number of clients",
-    "--clients 1,-2": "'-2' is no number of clients",
-    "--clients 1,,2": "there is an empty value",
+    "--clients 0,1": "'0' is not a number of clients: write whole numbers from 1,",
+    "--clients 1,two": "'two' is not a number of clients:",
+    "--clients 1,-2": "'-2' is not a number of clients:",
+    "--clients 1,,2": "a value is empty: write",
     "--clients 1,2,1": "--clients 1,2,1: 1 is given twice",
-    "--vary clients=1,2": "numbers of clients are levels of --clients",
+    "--vary clients=1,2": "assay: --vary clients: use --clients with several numbers instead",
     "--scale 10": "--scale 10: one level is no sweep",
     "--scale 10 --clients 4": "--scale 10 --clients 4: one level is no sweep",
     "--scale 1,1.0": "--scale 1,1.0: 1 is given twice",
     "--scale 1,10,1": "--scale 1,10,1: 1 is given twice",
-    "--scale 0,1": "'0' is no scale: write numbers above 0",
-    "--scale -1,1": "'-1' is no scale",
-    "--scale 1,ten": "'ten' is no scale",
-    "--scale 1,nan": "'nan' is no scale",
-    "--scale 1,inf": "'inf' is no scale",
-    "--scale 1,": "there is an empty value",
-    "--scale 1,10 --extrapolate 5": "--extrapolate 5 is no larger than the scales that are run",
-    "--scale 1,10 --extrapolate 10": "--extrapolate 10 is among the scales that are run",
-    "--scale 1,10 --extrapolate 0.5": "what can be run is not extrapolated",
-    "--scale 1,10 --extrapolate 0": "--extrapolate 0: '0' is no scale",
-    "--scale 10 --clients 1,2 --extrapolate 100": "a law takes two scales or more",
-    "--clients 1,2 --extrapolate 100": "--extrapolate 100: a law takes two scales or more",
-    "--vary scale=1,10": "--vary scale: scales are levels of --scale",
-    "--vary threads=1": "--vary threads=1: one level is no sweep",
+    "--scale 0,1": "'0' is not a scale: write numbers above 0,",
+    "--scale -1,1": "'-1' is not a scale:",
+    "--scale 1,ten": "'ten' is not a scale:",
+    "--scale 1,nan": "'nan' is not a scale:",
+    "--scale 1,inf": "'inf' is not a scale:",
+    "--scale 1,": "a value is empty: write",
+    "--scale 1,10 --extrapolate 5": "--extrapolate 5 is no larger than the measured scales, up",
+    "--scale 1,10 --extrapolate 10": "--extrapolate 10 is among the measured scales, up",
+    "--scale 1,10 --extrapolate 0.5": "measure that scale with --scale instead",
+    "--scale 1,10 --extrapolate 0": "--extrapolate 0: '0' is not a scale:",
+    "--scale 10 --clients 1,2 --extrapolate 100": "a growth law needs measurements at two scales",
+    "--clients 1,2 --extrapolate 100": "--extrapolate 100: a growth law needs measurements at",
+    "--vary scale=1,10": "--vary scale: use --scale with several numbers instead",
+    "--vary threads=1": "--vary threads=1: a sweep needs two values or more",
     "--vary threads": "write it as --vary KEY=VALUE,VALUE",
     "--vary a=1,2 --vary a=3,4": "--vary a is given twice",
     "--clients 1,2 --repeat 0": "repeat",
     "--clients 1,2 --budget soon": "--budget 'soon': write it like 90s, 30m or 2h",
-    "--clients 1,2 --min-time 3s": "--min-time applies to an order that is repeated",
+    "--clients 1,2 --min-time 3s": "--min-time applies to repeated passes, and this run of tpcb",
     "--clients 1,2 --districts 3": "districts",
     "--clients 1,2 --engine postgrsql": "did you mean 'postgresql'?",
     "--clients 1,2 --engine postgresql --set a": "--set a: write it as --set name=value",
@@ -190,8 +193,8 @@ def test_a_setting_that_no_engine_has_is_refused_with_the_nearest(
     ("text", "message"),
     [
         ("1,2,4", "assay sweep WORKLOAD --clients 1,2,4 makes a run of each"),
-        ("0", "it is a whole number from 1 to 100,000"),
-        ("x", "it is a whole number from 1 to 100,000"),
+        ("0", "write a whole number from 1 to 100,000"),
+        ("x", "write a whole number from 1 to 100,000"),
     ],
 )
 def test_a_run_has_one_number_of_clients(

@@ -17,7 +17,7 @@ from tests.sampled import as_sampled
 from tests.unit.test_profile_terminal import assert_golden
 
 WIDTH = 80
-NO_SAMPLES = "this run took none: `assay run tpch --profile` takes them."
+NO_SAMPLES = "this run took no CPU samples: `assay run tpch --profile` takes them."
 
 
 @pytest.fixture
@@ -66,7 +66,9 @@ def test_what_is_not_there_says_why(run_document: dict[str, Any]) -> None:
     page = in_one_line(run_document)
     assert "Why there is no finding" in page
     assert "Plans not measured, the record is older than plans are" in page
-    assert "CPU samples not measured, this run took none: `assay run tpch --profile`" in page
+    assert (
+        "CPU samples not measured, this run took no CPU samples: `assay run tpch --profile`"
+    ) in page
 
 
 def test_a_load_has_no_pass(tmp_path: Path) -> None:
@@ -75,7 +77,7 @@ def test_a_load_has_no_pass(tmp_path: Path) -> None:
     _, whole_document = explained(next(tmp_path.iterdir()))
     page = in_one_line(whole_document | {"where": None})
     assert "One pass" not in page
-    assert "(probe waits), and there are none" in page
+    assert "(probe waits), and the run has none" in page
     shares = dict.fromkeys(whole_document["operations"][0]["where"]) | {
         "cpu_user": 0.75,
         "uncovered": 0.25,

@@ -125,7 +125,7 @@ def test_words_explain_only_the_sleeps_that_the_rules_name() -> None:
         }
     )
     named = causes_by_word(spans, activity, waits_of(_document(), "x")).sort("tid")
-    assert named["by_word"].to_list() == [[{"cause": "log", "told_ns": 5}], None]
+    assert named["by_word"].to_list() == [[{"cause": "log", "event_ns": 5}], None]
 
 
 def test_an_unknown_cause_of_words_is_refused() -> None:

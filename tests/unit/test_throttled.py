@@ -10,7 +10,7 @@ from tests.cases import case, operation
 
 @pytest.mark.parametrize(
     ("limits", "message"),
-    [({"cpu": 0.75}, "The CPU limit of 0.75 cores"), ({}, "A CPU limit held")],
+    [({"cpu": 0.75}, "The CPU limit of 0.75 cores"), ({}, "A CPU limit stopped")],
 )
 def test_the_limit_is_named_with_its_value(limits: dict[str, float], message: str) -> None:
     held = case(operation(cpu_user=0.5, throttled=0.5), request={"limits": limits})

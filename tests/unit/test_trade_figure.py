@@ -270,7 +270,7 @@ class TestShown:
         shown = figure_of(made, scheduling=["minor_faults"], blocking=["cpu_ns"])
         heads = [column.name for column in shown.tables[0].columns]
         assert heads[-2:] == ["minor page faults", "CPU time"]
-        assert "list of names" in figure_of(made, moves="minor_faults").missing[0]
+        assert "list of counter names" in figure_of(made, moves="minor_faults").missing[0]
 
 
 class TestCounters:

@@ -58,13 +58,13 @@ class TestChosen:
             ("spill:q81", "no finding 'spill:q81'; did you mean 'spill:q18'"),
             ("7", "no finding '7'; it has 1 bound-by, 2 spill:q18, 3 work:q18, 4 parallelism"),
             ("0", "no finding '0'"),
-            ("twice:q01", "are 2 findings: say 5 twice:q01 or 6 twice:q01"),
-            ("twice", "'twice' are 2 findings: say 5 twice:q01 or 6 twice:q01"),
+            ("twice:q01", "'twice:q01' matches 2 findings: name one of 5 twice:q01 or 6 twice:q01"),
+            ("twice", "'twice' matches 2 findings: name one of 5 twice:q01 or 6 twice:q01"),
             (
                 "bound-by",
-                "no advice to carry out; it says nothing to do; of this run can be tried:",
+                "no advice that Assay can carry out; it says nothing to do; of this run can be",
             ),
-            ("3", "work:q18 has no advice to carry out; by hand: assay explain r"),
+            ("3", "work:q18 has no advice that Assay can carry out; by hand: assay explain r;"),
             ("3", "2 spill:q18, 4 parallelism"),
         ],
     )
@@ -105,12 +105,12 @@ class TestStudy:
             (
                 {"dsn": "postgresql://me:***@h/d"},
                 None,
-                "give the server's address once more, --dsn",
+                "give the server's address again with --dsn",
             ),
-            ({}, "postgresql://h/d", "was on a private server"),
+            ({}, "postgresql://h/d", "used a server that Assay started: remove --dsn"),
             ({"settings": {"secret": "***"}}, None, "'secret' had one"),
             ({"prepare": {"a.sql": "password '***'"}}, None, "'a.sql' had one"),
-            ({"moons": 3}, None, "'moons', which this Assay does not know"),
+            ({"moons": 3}, None, "'moons', which this version of Assay does not know"),
         ],
     )
     def test_a_record_that_does_not_tell_all_is_refused(
@@ -209,7 +209,7 @@ class TestDocument:
             "to mend: spill is why",
             "a pass     700 ms     525 ms      25 %",
             "44 %",
-            "SMALLER  of q01: there is a gain, and it is smaller than predicted",
+            "SMALLER  of q01: the change helps, and the gain is smaller than predicted",
             "spill came true 0 of 1 time, measured / predicted 0.57 (median)",
             "Study    runs/studies/x",
         ):
@@ -237,11 +237,11 @@ class TestCommand:
     @pytest.mark.parametrize(
         ("arguments", "message"),
         [
-            ([], "say which RUN and which FINDING"),
-            (["latest"], "say which RUN and which FINDING"),
-            (["latest", "1", "--history"], "leave RUN and FINDING out"),
+            ([], "name both RUN and FINDING"),
+            (["latest"], "name both RUN and FINDING"),
+            (["latest", "1", "--history"], "remove RUN and FINDING"),
             (["latest", "no-such"], "has no finding 'no-such'"),
-            (["latest", "bound-by"], "has no advice to carry out"),
+            (["latest", "bound-by"], "has no advice that Assay can carry out;"),
             (["latest", "1", "--repeat", "0"], "--repeat"),
         ],
     )

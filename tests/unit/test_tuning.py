@@ -322,17 +322,17 @@ class TestKnobs:
     @pytest.mark.parametrize(
         ("text", "message"),
         [
-            ("work_mem=4MB", "one value leaves nothing to search"),
-            ("work_mem=4MB..1MB", "4MB is not below 1MB"),
-            ("work_mem=4MB..x", "'x' is no number"),
+            ("work_mem=4MB", "a search needs several values: write LOW..HIGH or a,b,c, or use"),
+            ("work_mem=4MB..1MB", "the lower end 4MB is not below the upper end 1MB"),
+            ("work_mem=4MB..x", "'x' is not a number:"),
             ("work_mem=4MB..9s", "the same unit"),
-            ("work_mem=0.5MB..4MB", "whole numbers of a smaller unit"),
+            ("work_mem=0.5MB..4MB", "write whole numbers in a smaller unit,"),
             ("work_mem=", "write it as NAME=LOW..HIGH"),
             ("=1..2", "write it as NAME=LOW..HIGH"),
             ("work_mem=1MB,1MB", "1MB is given twice"),
             ("clients=1..8", "an option of assay run"),
-            ("wrk_mem", "declares no values of it"),
-            ("untold", "declares no values of it; did you mean"),
+            ("wrk_mem", "declares no values of this setting: give them"),
+            ("untold", "declares no values of this setting; did you mean"),
         ],
     )
     def test_what_is_no_knob_is_refused_with_the_mend(self, text: str, message: str) -> None:
@@ -343,7 +343,7 @@ class TestKnobs:
     def test_twice_or_none_is_refused(self) -> None:
         with pytest.raises(UsageError, match="given twice"):
             searched_knobs(["a=1..2", "a=3..4"], NO_KNOBS, "postgresql")
-        with pytest.raises(UsageError, match="names no knobs with values"):
+        with pytest.raises(UsageError, match="declares no knobs with values:"):
             searched_knobs([], NO_KNOBS, "postgresql")
 
 

@@ -149,7 +149,7 @@ class TestFile:
 
     def test_one_that_an_earlier_assay_wrote_says_so(self, tmp_path: Path) -> None:
         write_study(tmp_path, {"schema": 1, "question": "?", "base": {}})
-        with pytest.raises(RecordUnreadableError, match="has schema 1"):
+        with pytest.raises(RecordUnreadableError, match="has schema version 1"):
             read_study(tmp_path)
 
     def test_no_secret_stands_in_it(self, tmp_path: Path) -> None:
@@ -179,7 +179,7 @@ class TestFinding:
         assert find_study(str(first / STUDY_FILE), Path("nowhere")) == first
 
     def test_what_is_not_there_is_told_with_what_is(self, runs: Path, tmp_path: Path) -> None:
-        with pytest.raises(RecordUnreadableError, match="begins 2 studies"):
+        with pytest.raises(RecordUnreadableError, match="2 studies begin with"):
             find_study("2026", runs)
         with pytest.raises(RecordUnreadableError, match="no study 'c'"):
             find_study("c", runs)

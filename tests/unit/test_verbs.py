@@ -103,7 +103,7 @@ def test_changes_are_supposed_in_the_order_of_their_names(tmp_path: Path) -> Non
     assert named.document == assay.whatif("latest", *pairs, runs=tmp_path).document
     changes = named.document["prediction"]["changes"]
     assert changes == ["q06 takes 1.00 s", "q06 takes 0.5 times as long"]
-    with pytest.raises(UsageError, match="no change 'halves': did you mean 'halve'"):
+    with pytest.raises(UsageError, match="unknown change 'halves': did you mean 'halve'"):
         assay.whatif("latest", halves="q06", runs=tmp_path)
 
 

@@ -148,12 +148,16 @@ class TestSettings:
         ("name", "value", "message"),
         [
             ("NumberOfBufers", "20000", "NumberOfBuffers"),
-            ("NumberOfBuffers", "2G", "its value is a whole number"),
-            ("NumberOfBuffers", "4096", "it takes 20000"),
+            ("NumberOfBuffers", "2G", r"the value must be a whole number\."),
+            ("NumberOfBuffers", "4096", "Virtuoso uses at least 20000 buffers"),
             ("ThreadsPerQuery", "0", "a whole number above 0"),
             ("AdjustVectorSize", "yes", "0 or 1"),
             ("statistics", "some", "none or analyze"),
-            ("Parameters.ServerPort", "1111", "Assay's to set"),
+            (
+                "Parameters.ServerPort",
+                "1111",
+                r"Assay itself sets Parameters\.ServerPort on a server that it starts",
+            ),
             ("Parameters.NoSuch", "1", "has no setting"),
             ("Parameters.Rare", "a;b", "without a semicolon"),
         ],
@@ -204,7 +208,7 @@ class TestPrograms:
         program = tmp_path / "virtuoso-t"
         program.write_text("#!/bin/sh\necho something else\n")
         program.chmod(0o755)
-        with pytest.raises(EngineError, match="is no Virtuoso: something else"):
+        with pytest.raises(EngineError, match=r"is not Virtuoso: something else\."):
             find_programs(tmp_path).version()
 
 

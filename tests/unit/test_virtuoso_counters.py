@@ -116,7 +116,7 @@ def test_indexes_that_nobody_used_yet_are_a_sum_of_nothing() -> None:
 
 @pytest.mark.parametrize("line", ["", "no such line"])
 def test_a_line_that_is_not_understood_is_an_error_of_reading(line: str, tmp_path: Path) -> None:
-    with pytest.raises(OSError, match="no line of activity"):
+    with pytest.raises(OSError, match="not a line of activity;"):
         reader(FakeLink(line), tmp_path / "activity").read()
 
 

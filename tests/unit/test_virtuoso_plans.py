@@ -274,17 +274,20 @@ def test_a_text_of_explain_has_estimates_only() -> None:
 REFUSED = [
     ("", "no line"),
     ("nothing at all", "no line"),
-    ("{", "line 1: the text ends within `{` of line 1"),
-    ("{\nfork {\nt 5 rows(.a$1)\n}", "line 4: the text ends within `{` of line 1"),
+    ("{", "line 1: the text ends before `{` of line 1"),
+    ("{\nfork {\nt 5 rows(.a$1)\n}", "line 4: the text ends before `{` of line 1"),
     ("{\ntime half% fanout 1 input 1 rows\n}", "line 2: 'time half%"),
     ("{\ntime -5% fanout 1 input 1 rows\nt 5 rows(.a$1)\n}", "line 2"),
     ("{\ntime 5% fanout 1e308 input 1e308 rows\nt 5 rows(.a$1)\n}", "line 2"),
-    ("{\ngarbage\n}", "line 2: 'garbage' is no step"),
-    ("{\nAfter code:\n0: BReturn 0\n}", "line 2: 'After code:' is of no step"),
-    ("{\n" * 200, "more than 100 steps"),
-    ('{"plan": ["{"], "log": {}}', "no plan of Virtuoso"),
-    ('{"plan": 5, "log": {}, "clock_hz": 1, "tables": {}, "executed": true}', "no plan"),
-    ("[1]", "no plan of Virtuoso"),
+    ("{\ngarbage\n}", "line 2: 'garbage' is not a step"),
+    ("{\nAfter code:\n0: BReturn 0\n}", "plan line 2: 'After code:' does not follow a step"),
+    ("{\n" * 200, "more than 100 nested steps"),
+    ('{"plan": ["{"], "log": {}}', "not a Virtuoso plan"),
+    (
+        '{"plan": 5, "log": {}, "clock_hz": 1, "tables": {}, "executed": true}',
+        "not a Virtuoso plan",
+    ),
+    ("[1]", "not a Virtuoso plan"),
 ]
 
 

@@ -196,7 +196,7 @@ class TestRefused:
             (SetTime("q", float("inf")), "above 0"),
             (RemoveWork("scann"), "did you mean 'scan'"),
             (RemoveWait("disk_rread"), "did you mean 'disk read'"),
-            (RemoveWait("lock"), "it knows: disk read"),
+            (RemoveWait("lock"), "measured were: disk read"),
             (RemoveWait("cpu_user"), "--remove-operation"),
             (RemoveWait("idle"), "follows from"),
             (RemoveWait("uncovered"), "follows from"),

@@ -59,21 +59,24 @@ class TestRefusals:
             ('rule = "x"', "my.toml: unknown key 'rule'; did you mean 'rules'?"),
             (RULE + 'symbol = ["x"]', "rule 1: unknown key 'symbol'; did you mean 'symbols'?"),
             (RULE.replace("scan", "skan"), "did you mean 'scan'?"),
-            (RULE.replace("scan", UNCLASSIFIED), "is no known word"),
-            (RULE.replace('says = "Reads rows."', ""), "rule 1: it lacks 'says'"),
+            (RULE.replace("scan", UNCLASSIFIED), "rule 1: unknown kind of work 'unclassified'"),
+            (RULE.replace('says = "Reads rows."', ""), "rule 1: the rule lacks the key 'says'."),
             (RULE.replace("Reads rows.", ""), "rule 1: says:"),
-            (RULE.replace('work = "scan"', ""), "write either work or artefact"),
-            (RULE + 'artefact = "late"', "write either work or artefact"),
-            (RULE.replace("symbols", "modules"), "a file alone"),
-            (RULE.replace("Scan*", "*"), "it would match every function"),
-            (RULE.replace("Scan*", "**"), "it would match every function"),
-            (RULE.replace('"Scan*"', '"f", "*"'), "it would match every function"),
-            (RULE + 'under = ["*"]', "every function has some caller"),
+            (RULE.replace('work = "scan"', ""), "the rule needs either work or artefact."),
+            (RULE + 'artefact = "late"', "the rule needs either work or artefact."),
+            (
+                RULE.replace("symbols", "modules"),
+                "a file name alone does not determine the kind of work",
+            ),
+            (RULE.replace("Scan*", "*"), "would match every function:"),
+            (RULE.replace("Scan*", "**"), "would match every function:"),
+            (RULE.replace('"Scan*"', '"f", "*"'), "would match every function:"),
+            (RULE + 'under = ["*"]', "under would match every caller: name specific callers."),
             (RULE.replace("Scan*", ""), "rule 1: symbols.0:"),
             (RULE.replace('["Scan*"]', '"Scan*"'), "rule 1: symbols:"),
-            ('outermost = ["Run"]\n' + RULE.replace("Scan*", "Run"), "it rests on Run"),
-            ('outermost = ["ScanAll"]\n' + RULE, "it rests on ScanAll"),
-            ('outermost = ["Run"]\n' + RULE + 'under = ["R*"]', "it rests on Run"),
+            ('outermost = ["Run"]\n' + RULE.replace("Scan*", "Run"), "the rule names Run,"),
+            ('outermost = ["ScanAll"]\n' + RULE, "the rule names ScanAll,"),
+            ('outermost = ["Run"]\n' + RULE + 'under = ["R*"]', "the rule names Run,"),
             (RULE + RULE.replace("scan", "x"), "my.toml, rule 2:"),
         ],
     )
@@ -83,7 +86,7 @@ class TestRefusals:
     def test_a_readers_rule_may_not_rest_on_the_engines_outermost_frames(self) -> None:
         mine = parse_rules(RULE.replace("Scan*", "Exec*"), "my.toml")
         theirs = parse_rules('outermost = ["ExecutorRun"]\n' + RULE, "operations.toml")
-        with pytest.raises(UsageError, match=r"my\.toml, rule 1: it rests on ExecutorRun"):
+        with pytest.raises(UsageError, match=r"my\.toml, rule 1: the rule names ExecutorRun,"):
             combined(mine, theirs)
 
     def test_every_function_below_some_caller_may_be_named(self) -> None:

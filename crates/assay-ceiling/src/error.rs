@@ -10,7 +10,7 @@ use assay_record::StreamError;
 pub enum CeilingError {
     /// The file system does not pass the page cache by.
     #[error(
-        "{} is on a file system without O_DIRECT ({source}): what is read there comes from memory. \
+        "{} is on a file system without O_DIRECT ({source}), so reads would come from memory. \
          Name a directory on a disk with --dir.", .directory.display()
     )]
     NoDirect {

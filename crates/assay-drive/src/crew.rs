@@ -476,9 +476,9 @@ impl<'a, C: Clock + Sync, K: Sink> Crew<'a, C, K> {
 
     fn forget(&mut self, place: usize) -> Result<(), DriveError> {
         let session = self.members[place].shared();
-        if let (Some((descriptor, connection)), Some(known)) =
+        if let (Some((descriptor, connection)), Some(watched)) =
             (session.connection(), self.watched[place])
-            && known.connection == connection
+            && watched.connection == connection
         {
             epoll::delete(&self.poll, descriptor).map_err(system)?;
         }

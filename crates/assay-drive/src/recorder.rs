@@ -65,17 +65,17 @@ pub struct Notes {
 impl Notes {
     /// The number of a class and operation; a new one is added with this message.
     pub fn number(&self, operation: u16, error: &SessionError) -> u16 {
-        let mut known = self.errors.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut errors = self.errors.lock().unwrap_or_else(PoisonError::into_inner);
         let same = |k: &ErrorClass| k.class == error.class && k.operation == operation;
-        if let Some(number) = known.iter().position(same) {
+        if let Some(number) = errors.iter().position(same) {
             return number as u16;
         }
-        known.push(ErrorClass {
+        errors.push(ErrorClass {
             class: error.class.clone(),
             operation,
             message: error.message.clone(),
         });
-        (known.len() - 1) as u16
+        (errors.len() - 1) as u16
     }
 
     /// All classes so far.
@@ -396,11 +396,11 @@ impl Names {
         if self.0.len() <= place {
             self.0.resize(place + 1, Vec::new());
         }
-        let known = &mut self.0[place];
-        if known.len() <= number {
-            known.resize(number + 1, None);
+        let names = &mut self.0[place];
+        if names.len() <= number {
+            names.resize(number + 1, None);
         }
-        known[number].get_or_insert_with(|| plan.statement(operation, statement))
+        names[number].get_or_insert_with(|| plan.statement(operation, statement))
     }
 }
 

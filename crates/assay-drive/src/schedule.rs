@@ -1,12 +1,14 @@
 //! Which operation is next, and when. All sessions of a phase draw from one schedule, whose only
 //! shared state is a counter.
 
-use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+pub mod passes;
 
-use assay_model::{Arrival, Due, Phase, Steady, Wait, split_mix};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+
+use assay_model::{Arrival, Due, Phase, Wait, split_mix};
 
 use crate::deck::Hand;
+use passes::{Passed, Passes};
 
 /// One operation that became due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,18 +24,6 @@ pub struct Ticket {
     /// Which row of its values it has; `None`: values are drawn.
     pub row: Option<u32>,
 }
-
-/// How far the passes of a phase are.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Passed {
-    /// Passes that ended.
-    pub passes: u64,
-    /// When the last of them did; until then when the phase began.
-    pub ended_ns: i64,
-}
-
-/// Of a session that has begun no pass yet.
-const NO_PASS: u64 = u64::MAX;
 
 /// Which of a plan's sessions are driven here, where several hosts drive it together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,16 +62,7 @@ pub struct Schedule<'a> {
     next: AtomicU64,
     /// Places of the sessions in their orders, where each has its own.
     places: Vec<AtomicU64>,
-    /// Which pass each session plays, where all play one order by themselves.
-    passes: Vec<AtomicU64>,
-    /// Passes that sessions began.
-    begun: AtomicU64,
-    /// When passes began, where their times decide on the end.
-    passes_ns: Mutex<Vec<i64>>,
-    /// Passes that ended, where sessions play one order by themselves.
-    passed: Mutex<Passed>,
-    /// Whether somebody said that the passes are enough.
-    enough: AtomicBool,
+    passes: Passes<'a>,
 }
 
 impl<'a> Schedule<'a> {
@@ -93,28 +74,23 @@ impl<'a> Schedule<'a> {
     /// A share of it: what other hosts play is left to them.
     pub fn shared(phase: &'a Phase, phase_seed: u64, share: Share) -> Self {
         let weight_total = phase.weights.iter().copied().map(u64::from).sum();
-        let places =
-            if phase.in_order { phase.arrival.sessions() as usize } else { phase.orders.len() };
+        let share = share.of(phase.arrival.sessions());
         Self {
             phase,
-            share: share.of(phase.arrival.sessions()),
+            share,
             phase_seed,
             weight_total,
             begun_ns: AtomicI64::new(0),
             next: AtomicU64::new(0),
-            places: (0..places).map(|_| AtomicU64::new(0)).collect(),
-            passes: (0..places).map(|_| AtomicU64::new(NO_PASS)).collect(),
-            begun: AtomicU64::new(0),
-            passes_ns: Mutex::new(Vec::new()),
-            passed: Mutex::new(Passed::default()),
-            enough: AtomicBool::new(false),
+            places: phase.orders.iter().map(|_| AtomicU64::new(0)).collect(),
+            passes: Passes::new(phase, share),
         }
     }
 
     /// Starts the phase's time.
     pub fn begin(&self, now_ns: i64) {
         self.begun_ns.store(now_ns, Ordering::Relaxed);
-        self.passed.lock().unwrap_or_else(PoisonError::into_inner).ended_ns = now_ns;
+        self.passes.begin(now_ns);
     }
 
     /// When the phase began.
@@ -149,13 +125,13 @@ impl<'a> Schedule<'a> {
 
     /// How many passes ended; `None`: sessions play no order by themselves.
     pub fn passed(&self) -> Option<Passed> {
-        self.phase.in_order.then(|| *self.passed.lock().unwrap_or_else(PoisonError::into_inner))
+        self.phase.in_order.then(|| self.passes.passed())
     }
 
     /// Says that the passes are enough: where the phase goes on until then, none begins any more
     /// once there are as many as there have to be.
     pub fn say_enough(&self) {
-        self.enough.store(true, Ordering::Relaxed);
+        self.passes.say_enough();
     }
 
     /// Takes the next operation of a session, or `None` when the phase is over at `now_ns`.
@@ -168,7 +144,7 @@ impl<'a> Schedule<'a> {
             Arrival::Power => self.next_in_order(number, now_ns),
             Arrival::Throughput { .. } => self.next_of_session(number, session),
             Arrival::Closed { .. } if self.phase.in_order => {
-                self.next_by_itself(number, session, now_ns)
+                self.passes.next(number, session, now_ns, self.end_ns())
             }
             Arrival::Closed { .. } => {
                 let over = self.timed() && now_ns >= self.end_ns();
@@ -223,49 +199,11 @@ impl<'a> Schedule<'a> {
     fn next_in_order(&self, number: u64, now_ns: i64) -> Option<Ticket> {
         let length = self.phase.operations.len() as u64;
         let (pass, place) = (number / length, number % length);
-        if place == 0 && self.is_enough(pass, now_ns) {
+        if place == 0 && self.passes.are_enough(pass, now_ns, self.end_ns()) {
             return None;
         }
         let operation = self.phase.operations[place as usize];
         Some(Ticket { number, operation, pass: pass as u32, due_ns: None, row: None })
-    }
-
-    /// The next operation of a session that plays the order by itself: passes are taken from one
-    /// number, and each is played to its end.
-    fn next_by_itself(&self, number: u64, session: u32, now_ns: i64) -> Option<Ticket> {
-        let session = session as usize;
-        let (place, own) = (&self.places[session], &self.passes[session]);
-        let at = place.load(Ordering::Relaxed) as usize;
-        if at == 0 {
-            if own.swap(NO_PASS, Ordering::Relaxed) != NO_PASS {
-                let mut passed = self.passed.lock().unwrap_or_else(PoisonError::into_inner);
-                passed.passes += 1;
-                passed.ended_ns = passed.ended_ns.max(now_ns);
-            }
-            let begun = self.begun.fetch_add(1, Ordering::Relaxed);
-            let pass = self.share.number(begun, self.phase.arrival.sessions());
-            if self.is_enough(pass, now_ns) {
-                return None;
-            }
-            own.store(pass, Ordering::Relaxed);
-        }
-        let next = (at + 1) % self.phase.operations.len();
-        place.store(next as u64, Ordering::Relaxed);
-        let pass = own.load(Ordering::Relaxed) as u32;
-        Some(Ticket { number, operation: self.phase.operations[at], pass, due_ns: None, row: None })
-    }
-
-    /// Whether no pass begins after `pass` of them.
-    fn is_enough(&self, pass: u64, now_ns: i64) -> bool {
-        let enough = pass >= u64::from(self.phase.passes_min) && now_ns >= self.end_ns();
-        if self.phase.passes_max > 0 {
-            let most = pass >= u64::from(self.phase.passes_max);
-            return enough && (most || self.enough.load(Ordering::Relaxed));
-        }
-        let Some(steady) = self.phase.steady else { return enough };
-        let mut begun_ns = self.passes_ns.lock().unwrap_or_else(PoisonError::into_inner);
-        begun_ns.push(now_ns);
-        enough && (pass >= u64::from(steady.passes_max) || are_alike(&begun_ns, steady))
     }
 
     fn next_of_session(&self, number: u64, session: u32) -> Option<Ticket> {
@@ -298,20 +236,11 @@ impl<'a> Schedule<'a> {
     }
 }
 
-/// Whether the last passes, told by when each began and the last one ended, took about as long.
-fn are_alike(begun_ns: &[i64], steady: Steady) -> bool {
-    let Some(first) = begun_ns.len().checked_sub(steady.passes as usize + 1) else { return false };
-    let lengths = begun_ns[first..].windows(2).map(|pair| pair[1] - pair[0]);
-    let (shortest, longest) =
-        lengths.fold((i64::MAX, 0), |(low, high), length| (length.min(low), length.max(high)));
-    (longest - shortest) as f64 <= steady.within * shortest as f64
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn phase(arrival: Arrival, duration_ns: i64) -> Phase {
+    pub(super) fn phase(arrival: Arrival, duration_ns: i64) -> Phase {
         Phase {
             name: "measured".into(),
             arrival,
@@ -330,41 +259,6 @@ mod tests {
             memory: false,
             dues: vec![],
         }
-    }
-
-    #[test]
-    fn sessions_that_play_in_order_share_the_number_of_passes() {
-        let mut phase = phase(Arrival::Closed { clients: 2 }, 0);
-        (phase.in_order, phase.passes_min, phase.operations) = (true, 3, vec![4, 5]);
-        let schedule = Schedule::new(&phase, 0);
-        let next = |session| {
-            let ticket = schedule.next(session, 0, &mut Hand::default());
-            ticket.map(|ticket| (ticket.pass, ticket.operation))
-        };
-        assert_eq!([next(0), next(1)], [Some((0, 4)), Some((1, 4))]);
-        assert_eq!([next(1), next(1), next(1)], [Some((1, 5)), Some((2, 4)), Some((2, 5))]);
-        assert_eq!([next(1), next(0), next(0)], [None, Some((0, 5)), None]);
-    }
-
-    #[test]
-    fn passes_go_on_until_somebody_says_that_they_are_enough() {
-        let mut phase = phase(Arrival::Closed { clients: 1 }, 0);
-        (phase.in_order, phase.passes_min, phase.passes_max) = (true, 2, 9);
-        let passes = |enough_after: u64| {
-            let schedule = Schedule::new(&phase, 0);
-            let mut now_ns = 0;
-            while schedule.next(0, now_ns, &mut Hand::default()).is_some() {
-                now_ns += 10;
-                if schedule.passed().unwrap().passes >= enough_after {
-                    schedule.say_enough();
-                }
-            }
-            schedule.passed().unwrap()
-        };
-        // It is said once the next pass has begun, which is played to its end.
-        assert_eq!(passes(4), Passed { passes: 5, ended_ns: 150 });
-        assert_eq!(passes(0), Passed { passes: 2, ended_ns: 60 }, "no fewer than there have to be");
-        assert_eq!(passes(99), Passed { passes: 9, ended_ns: 270 }, "the most there may be");
     }
 
     #[test]
@@ -389,28 +283,6 @@ mod tests {
         };
         let played = [next(0), next(1), next(0), next(1), next(0), next(0)];
         assert_eq!(played, [Some(2), Some(1), Some(0), None, Some(1), None]);
-    }
-
-    #[test]
-    fn passes_go_on_until_they_are_alike() {
-        let mut phase = phase(Arrival::Power, 0);
-        phase.steady = Some(Steady { passes: 3, within: 0.1, passes_max: 20 });
-        let passes = |lengths: &[i64]| {
-            let schedule = Schedule::new(&phase, 0);
-            let (mut now_ns, mut pass) = (0, 0);
-            while let Some(ticket) = schedule.next(0, now_ns, &mut schedule.hand()) {
-                pass = ticket.pass as usize;
-                // The first operation of a pass takes as long as the pass.
-                now_ns +=
-                    if ticket.operation == 0 { lengths[pass.min(lengths.len() - 1)] } else { 0 };
-            }
-            pass + 1
-        };
-        assert_eq!(passes(&[100]), 3, "alike from the beginning");
-        assert_eq!(passes(&[300, 120, 100, 109, 104]), 5);
-        assert_eq!(passes(&[100, 110, 121, 133, 146, 161, 177, 195, 100]), 11);
-        let growing: Vec<i64> = (0..40).map(|pass| 100 + 100 * pass).collect();
-        assert_eq!(passes(&growing), 20, "the most there may be");
     }
 
     #[test]
@@ -490,19 +362,6 @@ mod tests {
         assert_eq!(firsts, 2 * 21);
         phase.deck = false;
         assert!(taken_by_two(&phase).iter().map(|(number, ..)| *number).eq(0..21 * 7));
-    }
-
-    #[test]
-    fn hosts_whose_sessions_play_in_order_share_the_passes() {
-        let mut phase = phase(Arrival::Closed { clients: 3 }, 0);
-        (phase.in_order, phase.passes_min, phase.operations) = (true, 8, vec![0]);
-        let passes = |share: Share| {
-            let schedule = Schedule::shared(&phase, 0, share);
-            let next = || schedule.next(share.first, 0, &mut Hand::default());
-            std::iter::from_fn(next).map(|ticket| ticket.pass).collect::<Vec<_>>()
-        };
-        assert_eq!(passes(Share { first: 0, sessions: 2 }), [0, 1, 3, 4, 6, 7]);
-        assert_eq!(passes(Share { first: 2, sessions: 1 }), [2, 5]);
     }
 
     #[test]

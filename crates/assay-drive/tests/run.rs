@@ -83,9 +83,10 @@ fn played(path: &Path) -> Vec<(String, u32, u32)> {
         let number = |name: &str, row: usize| {
             batch.column_by_name(name).unwrap().as_primitive::<UInt32Type>().value(row)
         };
-        let words = batch.column_by_name("operation").unwrap().as_any_dictionary();
+        let dictionary = batch.column_by_name("operation").unwrap().as_any_dictionary();
         for row in 0..batch.num_rows() {
-            let word = words.values().as_string::<i32>().value(words.normalized_keys()[row]);
+            let word =
+                dictionary.values().as_string::<i32>().value(dictionary.normalized_keys()[row]);
             rows.push((word.to_owned(), number("variant", row), number("session", row)));
         }
     }
@@ -105,8 +106,8 @@ fn streams_play_their_orders_with_their_variants() {
     let report = drive(&plan, parts(&plan, 0), raw.path(), |_| {}).unwrap();
     let wanted = [("a", 1, 0), ("a", 2, 1), ("b", 1, 0)].map(|(a, v, s)| (a.to_owned(), v, s));
     assert_eq!(played(&raw.path().join("events.arrows")), wanted);
-    let told: Vec<u32> = report.phases[0].operations.iter().map(|one| one.variant).collect();
-    assert_eq!(told, [1, 1, 2]);
+    let variants: Vec<u32> = report.phases[0].operations.iter().map(|one| one.variant).collect();
+    assert_eq!(variants, [1, 1, 2]);
 }
 
 #[test]
@@ -174,17 +175,17 @@ fn phases_shorter_than_a_tick_are_told_of_with_their_beginning() {
     let mut plan = plan(Arrival::Power, 0);
     let names = ["power-1", "throughput-1", "power-2", "throughput-2"];
     plan.phases = names.map(|name| Phase { name: name.into(), ..plan.phases[0].clone() }).into();
-    let mut told: Vec<(String, i64)> = Vec::new();
+    let mut beginnings: Vec<(String, i64)> = Vec::new();
     let tick = |progress: &assay_drive::Progress| {
-        if told.last().is_none_or(|(phase, _)| *phase != progress.phase) {
-            told.push((progress.phase.clone(), progress.phase_ns));
+        if beginnings.last().is_none_or(|(phase, _)| *phase != progress.phase) {
+            beginnings.push((progress.phase.clone(), progress.phase_ns));
         }
     };
     let report = drive(&plan, parts(&plan, 0), raw.path(), tick).unwrap();
-    let phases: Vec<&str> = told.iter().map(|(phase, _)| phase.as_str()).collect();
+    let phases: Vec<&str> = beginnings.iter().map(|(phase, _)| phase.as_str()).collect();
     assert_eq!(phases, names);
     // Of one that nobody has begun yet it is 0, and not all the time since the host was started.
-    assert!(told.iter().all(|(_, phase_ns)| *phase_ns < report.phases[0].begun_ns));
+    assert!(beginnings.iter().all(|(_, phase_ns)| *phase_ns < report.phases[0].begun_ns));
 }
 
 #[test]

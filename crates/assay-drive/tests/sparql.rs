@@ -139,9 +139,9 @@ fn a_server_that_never_ends_its_words_is_not_listened_to() {
     });
     let config =
         Config { host: "127.0.0.1".into(), port, query: "/query".into(), ..Config::default() };
-    let told = error(&mut session(config, &["SELECT ?a {}"]));
-    assert_eq!(told.class, "http_500");
-    assert!(told.message.starts_with("all is lost .."), "{}", told.message);
+    let failure = error(&mut session(config, &["SELECT ?a {}"]));
+    assert_eq!(failure.class, "http_500");
+    assert!(failure.message.starts_with("all is lost .."), "{}", failure.message);
     server.join().unwrap();
 }
 
@@ -197,9 +197,9 @@ fn a_query_that_finds_its_line_closed_is_sent_once_more_and_an_update_is_not() {
 #[test]
 fn a_first_request_that_is_not_answered_has_failed() {
     let (config, server) = served(vec![vec![Answers::Closing(String::new())]]);
-    let told = error(&mut session(config, &["SELECT ?a {}"]));
-    assert_eq!(told.class, "08006");
-    assert!(told.message.contains("without an answer"), "{}", told.message);
+    let failure = error(&mut session(config, &["SELECT ?a {}"]));
+    assert_eq!(failure.class, "08006");
+    assert!(failure.message.contains("without an answer"), "{}", failure.message);
     assert_eq!(server.join().unwrap().len(), 1);
 }
 
@@ -209,8 +209,8 @@ fn an_answer_that_ends_early_has_failed() {
     let chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n";
     for cut in [&whole[..whole.len() - 1], &whole[..40], chunked] {
         let (config, server) = served(vec![vec![Answers::Closing(cut.into())]]);
-        let told = error(&mut session(config, &["SELECT ?a {}"]));
-        assert!(told.message.contains("ended early"), "{}", told.message);
+        let failure = error(&mut session(config, &["SELECT ?a {}"]));
+        assert!(failure.message.contains("ended early"), "{}", failure.message);
         server.join().unwrap();
     }
 }
@@ -228,9 +228,9 @@ fn what_the_server_refuses_fails_and_the_line_is_used_on() {
         Answers::With(good(ROWS, BODY)),
     ]]);
     let mut session = session(config, &["SELECT ?a {}"]);
-    for words in ["wrong (HTTP 400)", "after 1 rows", "no SPARQL endpoint", "before its end"] {
-        let told = error(&mut session);
-        assert!(told.message.contains(words), "{}", told.message);
+    for expected in ["wrong (HTTP 400)", "after 1 rows", "no SPARQL endpoint", "before its end"] {
+        let failure = error(&mut session);
+        assert!(failure.message.contains(expected), "{}", failure.message);
         session.release();
     }
     session.execute(0).unwrap();
@@ -255,8 +255,8 @@ fn a_canceller_ends_what_runs() {
         canceller();
     });
     // A query on a line that served before: closed by us, it is not sent once more.
-    let told = session.execute(0).unwrap_err();
-    assert_eq!(told.class, "08006");
+    let failure = session.execute(0).unwrap_err();
+    assert_eq!(failure.class, "08006");
     cancelling.join().unwrap();
     assert_eq!(server.join().unwrap().len(), 2);
 }
@@ -270,8 +270,8 @@ fn a_value_that_cannot_be_written_fails_the_operation_alone() {
         {"name": "b", "statements": [{"text": "SELECT ?a {}"}]}]});
     let script = Arc::new(serde_json::from_value(script).unwrap());
     let mut session = SparqlSession::open(config, script, 1, 0).unwrap();
-    let told = session.execute(0).unwrap_err();
-    assert!(told.message.starts_with("parameter iri cannot be written"), "{}", told.message);
+    let failure = session.execute(0).unwrap_err();
+    assert!(failure.message.starts_with("parameter iri cannot be written"), "{}", failure.message);
     session.release();
     session.execute(1).unwrap();
     drop(session);
@@ -286,9 +286,9 @@ fn nobody_there_says_so() {
     let config =
         Config { host: "127.0.0.1".into(), port, query: "/query".into(), ..Config::default() };
     let script = Arc::new(Script::default());
-    let told = SparqlSession::open(config, script, 1, 0).err().unwrap();
-    assert_eq!(told.class, "08001");
-    assert!(told.message.contains("is it running"), "{}", told.message);
+    let failure = SparqlSession::open(config, script, 1, 0).err().unwrap();
+    assert_eq!(failure.class, "08001");
+    assert!(failure.message.contains("is it running"), "{}", failure.message);
 }
 
 #[test]
@@ -333,8 +333,8 @@ fn a_server_that_refuses_what_is_loaded_says_why() {
     let column = Arc::new(StringArray::from(vec!["x\n"]));
     let batch = RecordBatch::try_from_iter([("line", column as _)]).unwrap();
     let rows = RecordBatchIterator::new([Ok(batch.clone())], batch.schema());
-    let told = load(&config, "/store", rows, 2).unwrap_err().to_string();
-    assert!(told.contains("bad line 1 (HTTP 400)"), "{told}");
+    let message = load(&config, "/store", rows, 2).unwrap_err().to_string();
+    assert!(message.contains("bad line 1 (HTTP 400)"), "{message}");
     server.join().unwrap();
 }
 
@@ -366,7 +366,7 @@ fn by_serde(text: &str) -> Option<Vec<Vec<String>>> {
     let rows = document.get("results")?.get("bindings")?.as_array()?;
     let row = |row: &Value| {
         let row = row.as_object()?;
-        let told = |name: &&str| match row.get(*name) {
+        let cell = |name: &&str| match row.get(*name) {
             None => Some(String::new()),
             Some(term) => {
                 let value = term.get("value")?.as_str()?;
@@ -382,7 +382,7 @@ fn by_serde(text: &str) -> Option<Vec<Vec<String>>> {
                 }
             }
         };
-        names.iter().map(told).collect()
+        names.iter().map(cell).collect()
     };
     rows.iter().map(row).collect()
 }

@@ -258,11 +258,11 @@ impl Drawer<'_> {
     }
 
     fn list<'a>(&'a self, list: &'a Value) -> Result<&'a Vec<Value>, ParameterError> {
-        let found = match list {
+        let values = match list {
             Value::String(name) => self.lists.get(name),
             given => Some(given),
         };
-        match found {
+        match values {
             Some(Value::Array(values)) if !values.is_empty() => Ok(values),
             _ => wrong(self.name, format!("{list} is not a list with something in it")),
         }
@@ -400,9 +400,10 @@ mod tests {
 
     /// All values of rules that share a sequence of numbers, one after another.
     fn draw_in_sequence(rules: &[(&str, Value)], seed: u64, stream: u64) -> Vec<Vec<String>> {
-        let told = rules.iter().map(|(name, json)| ((*name).into(), rule(json.clone()))).collect();
+        let parsed =
+            rules.iter().map(|(name, json)| ((*name).into(), rule(json.clone()))).collect();
         let source = Source::Drawn { seed, stream, sequence: Some(1) };
-        let mut values = values("q", &Rules(told), &Lists::new(), 1.0, source).unwrap();
+        let mut values = values("q", &Rules(parsed), &Lists::new(), 1.0, source).unwrap();
         rules.iter().map(|(name, _)| values.remove(*name).unwrap()).collect()
     }
 

@@ -110,8 +110,8 @@ macro_rules! tables {
             match name {
                 $(stringify!($table) => Ok(Box::new($table::Table { scale })),)*
                 _ => {
-                    let known = [TABLES, crate::refresh::TABLES].concat().join(", ");
-                    Err(GenerateError::Table("tpch", name.into(), known))
+                    let names = [TABLES, crate::refresh::TABLES].concat().join(", ");
+                    Err(GenerateError::Table("tpch", name.into(), names))
                 }
             }
         }

@@ -92,12 +92,12 @@ pub type Slot<T> = for<'a> fn(&'a mut T, &[u8]) -> Option<&'a mut Option<u64>>;
 pub fn fill<T: Default>(path: &Path, text: &[u8], slot: Slot<T>) -> Result<T, KernelError> {
     let mut filled = T::default();
     for line in lines(text) {
-        let mut words = words(line);
-        let key = words.next().unwrap_or_default();
+        let mut fields = words(line);
+        let key = fields.next().unwrap_or_default();
         let key = key.strip_suffix(b":").unwrap_or(key);
         if let Some(place) = slot(&mut filled, key) {
-            let value = words.next();
-            let unit = if words.next() == Some(b"kB") { KIBIBYTE } else { 1 };
+            let value = fields.next();
+            let unit = if fields.next() == Some(b"kB") { KIBIBYTE } else { 1 };
             let field = String::from_utf8_lossy(key);
             *place = Some(Line { path, text: line }.scaled(&field, value, unit)?);
         }

@@ -59,8 +59,8 @@ fn an_old_kernels_cpu_line_has_absent_fields() {
 
 #[test]
 fn a_bad_cpu_line_names_its_field() {
-    let told = message(SystemStat::parse(path(), b"cpu0 1 2 x 4\n", &UNITS));
-    assert_eq!(told, r#"fixture: cannot read system as a number in line "cpu0 1 2 x 4""#);
+    let refusal = message(SystemStat::parse(path(), b"cpu0 1 2 x 4\n", &UNITS));
+    assert_eq!(refusal, r#"fixture: cannot read system as a number in line "cpu0 1 2 x 4""#);
     assert!(message(SystemStat::parse(path(), b"cpu0 1 2", &UNITS)).contains("system"));
     let too_large = b"cpu0 18446744073709551615 0 0 0";
     assert!(message(SystemStat::parse(path(), too_large, &UNITS)).contains("user"));
@@ -195,8 +195,8 @@ fn a_bad_process_line_names_its_field() {
         (b"1 (a) S -1", "ppid"),
         (b"1 (a) S 1 1 0 0 0 0 7 0 x", "majflt"),
     ] {
-        let told = message(ProcessStat::parse(path(), text, &UNITS));
-        assert!(told.contains(&format!("cannot read {field} ")), "{told}");
+        let refusal = message(ProcessStat::parse(path(), text, &UNITS));
+        assert!(refusal.contains(&format!("cannot read {field} ")), "{refusal}");
     }
 }
 
@@ -265,10 +265,10 @@ fn a_system_call_has_its_number_and_a_futex_call_its_address() {
 
 #[test]
 fn a_bad_system_call_names_its_field() {
-    let told = |text: &[u8]| message(SystemCall::parse(path(), text));
-    assert!(told(b"futex 0x1").contains("number of the call"));
+    let refusal = |text: &[u8]| message(SystemCall::parse(path(), text));
+    assert!(refusal(b"futex 0x1").contains("number of the call"));
     for bad in [&b"455 16"[..], b"455 0x", b"455 0x+1", b"455", b"455 0x1ffffffffffffffff"] {
-        assert!(told(bad).contains("cannot read address"), "{bad:?}");
+        assert!(refusal(bad).contains("cannot read address"), "{bad:?}");
     }
 }
 

@@ -302,8 +302,8 @@ impl Plan {
 
     /// What a statement of an operation is called.
     pub fn statement(&self, operation: u16, statement: u16) -> String {
-        let told = self.statements.get(usize::from(operation));
-        let name = told.and_then(|names| names.get(usize::from(statement)));
+        let names = self.statements.get(usize::from(operation));
+        let name = names.and_then(|names| names.get(usize::from(statement)));
         name.cloned().unwrap_or_else(|| (u32::from(statement) + 1).to_string())
     }
 

@@ -4,10 +4,10 @@
 use std::sync::Arc;
 
 use arrow_array::builder::{
-    ArrayBuilder, Int64Builder, ListBuilder, StringBuilder, StringDictionaryBuilder, UInt32Builder,
-    UInt64Builder,
+    ArrayBuilder, Float64Builder, Int64Builder, ListBuilder, StringBuilder,
+    StringDictionaryBuilder, UInt32Builder, UInt64Builder,
 };
-use arrow_array::types::UInt16Type;
+use arrow_array::types::{UInt16Type, UInt32Type};
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 
@@ -20,10 +20,14 @@ pub enum Kind {
     UInt64,
     /// Unsigned 32 bits; small numbers such as a session.
     UInt32,
+    /// Floating point of 64 bits; counters of engines, of which some are fractions.
+    Float64,
     /// Text that varies from row to row.
     Text,
-    /// Text out of few values, stored once a stream.
+    /// Text out of few values, at most 65,536, stored once a stream.
     Word,
+    /// Text out of values that an engine chooses, which may be more; stored once a stream.
+    Phrase,
     /// Several values of `Int64`, as many as a row has.
     Int64List,
 }
@@ -71,13 +75,17 @@ impl Kind {
             Self::Int64 => DataType::Int64,
             Self::UInt64 => DataType::UInt64,
             Self::UInt32 => DataType::UInt32,
+            Self::Float64 => DataType::Float64,
             Self::Text => DataType::Utf8,
-            Self::Word => {
-                DataType::Dictionary(Box::new(DataType::UInt16), Box::new(DataType::Utf8))
-            }
+            Self::Word => dictionary(DataType::UInt16),
+            Self::Phrase => dictionary(DataType::UInt32),
             Self::Int64List => DataType::new_list(DataType::Int64, true),
         }
     }
+}
+
+fn dictionary(keys: DataType) -> DataType {
+    DataType::Dictionary(Box::new(keys), Box::new(DataType::Utf8))
 }
 
 impl Table {
@@ -93,7 +101,7 @@ impl Table {
 }
 
 /// One value of a row. `Null` is 'not measured', which is not zero.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Cell<'a> {
     /// Not measured.
     Null,
@@ -101,7 +109,9 @@ pub enum Cell<'a> {
     Int(i64),
     /// For columns of kind `UInt64` and `UInt32`.
     Count(u64),
-    /// For columns of kind `Text` and `Word`.
+    /// For columns of kind `Float64`.
+    Float(f64),
+    /// For columns of kind `Text`, `Word` and `Phrase`.
     Text(&'a str),
     /// For columns of kind `Int64List`.
     Ints(&'a [i64]),
@@ -117,8 +127,10 @@ enum Builder {
     Int64(Int64Builder),
     UInt64(UInt64Builder),
     UInt32(UInt32Builder),
+    Float64(Float64Builder),
     Text(StringBuilder),
     Word(StringDictionaryBuilder<UInt16Type>),
+    Phrase(StringDictionaryBuilder<UInt32Type>),
     Int64List(ListBuilder<Int64Builder>),
 }
 
@@ -171,8 +183,10 @@ impl Builder {
             Kind::Int64 => Self::Int64(Int64Builder::new()),
             Kind::UInt64 => Self::UInt64(UInt64Builder::new()),
             Kind::UInt32 => Self::UInt32(UInt32Builder::new()),
+            Kind::Float64 => Self::Float64(Float64Builder::new()),
             Kind::Text => Self::Text(StringBuilder::new()),
             Kind::Word => Self::Word(StringDictionaryBuilder::new()),
+            Kind::Phrase => Self::Phrase(StringDictionaryBuilder::new()),
             Kind::Int64List => Self::Int64List(ListBuilder::new(Int64Builder::new())),
         }
     }
@@ -188,10 +202,14 @@ impl Builder {
                 Err(_) => return false,
             },
             (Self::UInt32(builder), Cell::Null) => builder.append_null(),
+            (Self::Float64(builder), Cell::Float(value)) => builder.append_value(value),
+            (Self::Float64(builder), Cell::Null) => builder.append_null(),
             (Self::Text(builder), Cell::Text(value)) => builder.append_value(value),
             (Self::Text(builder), Cell::Null) => builder.append_null(),
             (Self::Word(builder), Cell::Text(value)) => builder.append_value(value),
             (Self::Word(builder), Cell::Null) => builder.append_null(),
+            (Self::Phrase(builder), Cell::Text(value)) => builder.append_value(value),
+            (Self::Phrase(builder), Cell::Null) => builder.append_null(),
             (Self::Int64List(builder), Cell::Ints(values)) => {
                 builder.values().append_slice(values);
                 builder.append(true);
@@ -207,8 +225,10 @@ impl Builder {
             Self::Int64(builder) => builder.len(),
             Self::UInt64(builder) => builder.len(),
             Self::UInt32(builder) => builder.len(),
+            Self::Float64(builder) => builder.len(),
             Self::Text(builder) => builder.len(),
             Self::Word(builder) => builder.len(),
+            Self::Phrase(builder) => builder.len(),
             Self::Int64List(builder) => builder.len(),
         }
     }
@@ -218,8 +238,10 @@ impl Builder {
             Self::Int64(builder) => Arc::new(builder.finish()),
             Self::UInt64(builder) => Arc::new(builder.finish()),
             Self::UInt32(builder) => Arc::new(builder.finish()),
+            Self::Float64(builder) => Arc::new(builder.finish()),
             Self::Text(builder) => Arc::new(builder.finish()),
             Self::Word(builder) => Arc::new(builder.finish_preserve_values()),
+            Self::Phrase(builder) => Arc::new(builder.finish_preserve_values()),
             Self::Int64List(builder) => Arc::new(builder.finish()),
         }
     }

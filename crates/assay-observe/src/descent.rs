@@ -142,9 +142,9 @@ mod tests {
 
     #[test]
     fn numbers_are_those_after_the_older_one() {
-        let told = |older, newest| numbers(older, newest).map(Iterator::collect::<Vec<_>>);
-        assert_eq!(told(Some(7), Some(9)), Some(vec![8, 9]));
-        assert_eq!(told(Some(7), Some(7)), Some(vec![]));
+        let listed = |older, newest| numbers(older, newest).map(Iterator::collect::<Vec<_>>);
+        assert_eq!(listed(Some(7), Some(9)), Some(vec![8, 9]));
+        assert_eq!(listed(Some(7), Some(7)), Some(vec![]));
     }
 
     #[test]
@@ -157,17 +157,17 @@ mod tests {
     #[test]
     fn a_thread_is_no_child() {
         let (stop, stopped) = std::sync::mpsc::channel::<()>();
-        let (tell, told) = std::sync::mpsc::channel();
+        let (sender, receiver) = std::sync::mpsc::channel();
         let thread = std::thread::spawn(move || {
             // `/proc/thread-self` leads to <process>/task/<thread>.
             let own = std::fs::read_link("/proc/thread-self").unwrap();
-            tell.send(own.file_name().unwrap().to_str().unwrap().parse().unwrap()).unwrap();
+            sender.send(own.file_name().unwrap().to_str().unwrap().parse().unwrap()).unwrap();
             // An error is the end of it, too.
             let _ = stopped.recv();
         });
         let descent = Descent::new(ProcRoot::default());
         let mut buffer = Buffer::new();
-        assert!(!descent.is_process(told.recv().unwrap(), &mut buffer));
+        assert!(!descent.is_process(receiver.recv().unwrap(), &mut buffer));
         assert!(descent.is_process(std::process::id(), &mut buffer));
         drop(stop);
         thread.join().unwrap();

@@ -260,11 +260,11 @@ impl Followed {
 
 fn look_at_task(
     task: &mut Task,
-    known: Option<(char, Option<u64>)>,
+    stat: Option<(char, Option<u64>)>,
     reader: &mut Reader,
 ) -> Result<(), ObserveError> {
-    let seen = match known {
-        Some(known) => Some(known),
+    let seen = match stat {
+        Some(stat) => Some(stat),
         None => task
             .read_stat(&mut reader.buffer, &reader.units)?
             .map(|stat| (stat.state, stat.block_delay_ns)),

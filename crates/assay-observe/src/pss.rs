@@ -72,7 +72,7 @@ impl Pss {
 mod tests {
     use super::*;
 
-    fn told(sizes_kib: &[(u32, u64)]) -> (tempfile::TempDir, Pss) {
+    fn pss_of_sizes(sizes_kib: &[(u32, u64)]) -> (tempfile::TempDir, Pss) {
         let folder = tempfile::tempdir().unwrap();
         for (pid, kib) in sizes_kib {
             let process = folder.path().join(pid.to_string());
@@ -85,27 +85,27 @@ mod tests {
 
     #[test]
     fn processes_add_up_and_those_that_ended_are_left_out() {
-        let (_folder, mut pss) = told(&[(1, 3), (2, 4)]);
+        let (_folder, mut pss) = pss_of_sizes(&[(1, 3), (2, 4)]);
         let sum = pss.sum(false, [1, 2, 3].into_iter(), &mut Buffer::new()).unwrap();
         assert_eq!(sum, Some(7 * 1024));
     }
 
     #[test]
     fn nobody_tells() {
-        let (_folder, mut pss) = told(&[]);
+        let (_folder, mut pss) = pss_of_sizes(&[]);
         assert_eq!(pss.sum(true, [3].into_iter(), &mut Buffer::new()).unwrap(), None);
     }
 
     #[test]
     fn a_reading_has_to_be_paid_for_before_the_next() {
-        let (_folder, mut pss) = told(&[(1, 3)]);
+        let (_folder, mut pss) = pss_of_sizes(&[(1, 3)]);
         assert!(pss.sum(false, [1].into_iter(), &mut Buffer::new()).unwrap().is_some());
         assert_eq!(pss.sum(false, [1].into_iter(), &mut Buffer::new()).unwrap(), None);
     }
 
     #[test]
     fn one_that_is_wanted_is_taken_unless_the_last_was_too_costly() {
-        let (_folder, mut pss) = told(&[(1, 3)]);
+        let (_folder, mut pss) = pss_of_sizes(&[(1, 3)]);
         let wanted = |pss: &mut Pss| pss.sum(true, [1].into_iter(), &mut Buffer::new());
         assert!(wanted(&mut pss).unwrap().is_some());
         assert!(wanted(&mut pss).unwrap().is_some());

@@ -217,10 +217,10 @@ mod tests {
         while sampler.error().is_none() {
             std::thread::sleep(Duration::from_millis(1));
         }
-        let told = "raw/pipe.arrows: Broken pipe (os error 32)";
-        assert_eq!(sampler.error(), Some(told));
+        let message = "raw/pipe.arrows: Broken pipe (os error 32)";
+        assert_eq!(sampler.error(), Some(message));
         let report = sampler.stop().unwrap();
-        assert_eq!(report.error.as_deref(), Some(told));
+        assert_eq!(report.error.as_deref(), Some(message));
         assert!(report.samples >= 1);
     }
 }

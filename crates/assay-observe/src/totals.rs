@@ -205,7 +205,7 @@ mod tests {
         0
     }
 
-    fn told(totals: &mut Totals, tree: &[Process]) -> TaskCounters {
+    fn filled_counters(totals: &mut Totals, tree: &[Process]) -> TaskCounters {
         let samples: Vec<ProcessSample> = tree.iter().map(printed).collect();
         let live: Vec<&ProcessSample> = samples.iter().collect();
         let mut counters = TaskCounters::default();
@@ -232,12 +232,12 @@ mod tests {
         #[test]
         fn never_backwards_whoever_ends_between_readings(rounds in deeds(true)) {
             let (mut totals, mut tree) = (Totals::default(), vec![Process::default()]);
-            let mut before = told(&mut totals, &tree);
+            let mut before = filled_counters(&mut totals, &tree);
             for round in rounds {
                 for deed in round {
                     play(&mut tree, deed);
                 }
-                let after = told(&mut totals, &tree);
+                let after = filled_counters(&mut totals, &tree);
                 for (before, after) in growing(&before).into_iter().zip(growing(&after)) {
                     prop_assert!(before <= after, "{before:?} then {after:?}");
                 }
@@ -252,7 +252,7 @@ mod tests {
             for deed in rounds.into_iter().flatten() {
                 worked_ns += if let Deed::Work(_, ns) = deed { ns } else { 0 };
                 play(&mut tree, deed);
-                let counters = told(&mut totals, &tree);
+                let counters = filled_counters(&mut totals, &tree);
                 prop_assert_eq!(counters.minor_faults, Some(worked_ns));
                 prop_assert_eq!(counters.read_bytes, Some(worked_ns));
                 // One tick of each live process, and one of the children of each.
@@ -278,9 +278,9 @@ mod tests {
 
     #[test]
     fn one_that_does_not_tell_makes_the_sum_absent() {
-        let told = printed(&Process { read_bytes: 7, ..Process::default() });
+        let complete = printed(&Process { read_bytes: 7, ..Process::default() });
         let silent = ProcessSample { io: Io::default(), ..printed(&Process::default()) };
-        assert_eq!(whole_sum(&[&told], |sample| sample.io.read_bytes), Some(7));
-        assert_eq!(whole_sum(&[&told, &silent], |sample| sample.io.read_bytes), None);
+        assert_eq!(whole_sum(&[&complete], |sample| sample.io.read_bytes), Some(7));
+        assert_eq!(whole_sum(&[&complete, &silent], |sample| sample.io.read_bytes), None);
     }
 }

@@ -106,11 +106,11 @@ fn the_waits_probe_tells_once_of_threads_that_do_not_move() {
     assert_eq!(report.error, None);
     assert!(report.samples >= 2, "one at the start, one at the stop");
     let waits = raw.path().join("waits.arrows");
-    let told = numbers(&waits, "tid").into_iter().zip(texts(&waits, "state"));
-    let mut told: Vec<_> = told.map(|(tid, state)| (tid.unwrap(), state.unwrap())).collect();
-    told.sort();
+    let states = numbers(&waits, "tid").into_iter().zip(texts(&waits, "state"));
+    let mut states: Vec<_> = states.map(|(tid, state)| (tid.unwrap(), state.unwrap())).collect();
+    states.sort();
     let expected = [(4242, "S"), (4243, "D"), (4300, "R"), (4301, "D")];
-    assert_eq!(told, expected.map(|(tid, state)| (tid, state.to_owned())));
+    assert_eq!(states, expected.map(|(tid, state)| (tid, state.to_owned())));
     assert_eq!(numbers(&waits, "call"), [None; 4]);
     // Neither the channel nor the call of any of them is there to be read.
     assert_eq!(report.notes.len(), 2, "{:?}", report.notes);
@@ -181,12 +181,12 @@ fn a_process_that_nobody_follows_is_among_the_neighbours_with_its_name() {
     let sampler = Sampler::start(host_config(ProbeKind::Neighbours, raw.path())).unwrap();
     let pid = u64::from(child.id());
     let path = raw.path().join("neighbours.arrows");
-    let row = numbers(&path, "pid").iter().position(|told| *told == Some(pid)).unwrap();
+    let row = numbers(&path, "pid").iter().position(|number| *number == Some(pid)).unwrap();
     assert_eq!(texts(&path, "comm")[row].as_deref(), Some("sleep"));
     child.kill().unwrap();
     child.wait().unwrap();
     sampler.stop().unwrap();
-    let rows_of_it = numbers(&path, "pid").iter().filter(|told| **told == Some(pid)).count();
+    let rows_of_it = numbers(&path, "pid").iter().filter(|number| **number == Some(pid)).count();
     assert_eq!(rows_of_it, 1, "a process that used nothing has one row");
 }
 
@@ -230,8 +230,8 @@ fn the_first_sample_is_on_disk_when_start_returns() {
 fn a_start_that_cannot_succeed_says_why() {
     let raw = tempfile::tempdir().unwrap();
     let missing = raw.path().join("missing");
-    let told = |config| Sampler::start(config).err().unwrap().to_string();
-    assert!(told(fixture_config(ProbeKind::System, &missing)).contains("missing/"));
+    let start_error = |config| Sampler::start(config).err().unwrap().to_string();
+    assert!(start_error(fixture_config(ProbeKind::System, &missing)).contains("missing/"));
     let followed = vec![(1, "engine".to_owned())];
     let config = SamplerConfig { followed, ..fixture_config(ProbeKind::Disks, raw.path()) };
     assert!(matches!(Sampler::start(config), Err(ObserveError::FollowsNothing(ProbeKind::Disks))));
@@ -240,8 +240,8 @@ fn a_start_that_cannot_succeed_says_why() {
     let proc_root = assay_kernel::ProcRoot(raw.path().join("proc"));
     let config = SamplerConfig { proc_root, ..fixture_config(ProbeKind::Disks, raw.path()) };
     let line = r#"proc/diskstats: cannot read reads as a number in line "8 0 sda x""#;
-    let told = told(config);
-    assert!(told.ends_with(line), "{told}");
+    let message = start_error(config);
+    assert!(message.ends_with(line), "{message}");
 }
 
 /// Python's objects may move between threads, and the driver's meter lives in a thread of its own.

@@ -18,7 +18,7 @@ const HOLD: &str = "hold";
 const WRITE: &str = "write";
 /// The kernel counts whole pages, and those of the file's own description, too.
 const WRITTEN_BYTES: u64 = 8 * 1024 * 1024;
-const TOLD: &str = "children used us: ";
+const REPORT_PREFIX: &str = "children used us: ";
 
 fn cpu_us(usage: &Usage) -> u64 {
     usage.cpu_ns() / 1_000
@@ -61,7 +61,7 @@ fn a_process_of_the_tree() {
             }
             _ => held.push(Command::new("sleep").arg("600").spawn().unwrap()),
         }
-        println!("{TOLD}{}", cpu_us(&Usage::of(UsageOf::Children)));
+        println!("{REPORT_PREFIX}{}", cpu_us(&Usage::of(UsageOf::Children)));
     }
     for mut child in held {
         child.kill().unwrap();
@@ -90,9 +90,9 @@ impl Tree {
     /// microseconds.
     fn tell(&mut self, order: &str) -> u64 {
         writeln!(self.root.stdin.as_mut().unwrap(), "{order}").unwrap();
-        let mut told = self.lines.by_ref().map_while(Result::ok);
-        let line = told.find(|line| line.contains(TOLD)).unwrap();
-        line.split(TOLD).nth(1).unwrap().parse().unwrap()
+        let mut output = self.lines.by_ref().map_while(Result::ok);
+        let line = output.find(|line| line.contains(REPORT_PREFIX)).unwrap();
+        line.split(REPORT_PREFIX).nth(1).unwrap().parse().unwrap()
     }
 
     fn burn(&mut self, burn_ms: u64) -> u64 {

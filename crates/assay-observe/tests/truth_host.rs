@@ -53,7 +53,7 @@ fn counters_against_vmstat() {
     let Some(printed) = output("vmstat", "-s") else { return };
     for ((label, before), (_, after)) in before.into_iter().zip(counters()) {
         let line = printed.lines().find(|line| line.ends_with(label)).unwrap();
-        let told: u64 = line.split_whitespace().next().unwrap().parse().unwrap();
-        assert!((before..=after).contains(&told), "{label}: {before} <= {told} <= {after}");
+        let value: u64 = line.split_whitespace().next().unwrap().parse().unwrap();
+        assert!((before..=after).contains(&value), "{label}: {before} <= {value} <= {after}");
     }
 }

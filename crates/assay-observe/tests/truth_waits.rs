@@ -33,12 +33,13 @@ struct Row {
 fn rows(raw: &Path) -> Vec<Row> {
     let path = raw.join("waits.arrows");
     let column = |name| numbers(&path, name);
-    let words = |name| texts(&path, name);
+    let text_column = |name| texts(&path, name);
     let (times, seen, pids, tids) =
         (column("time_ns"), column("seen_ns"), column("pid"), column("tid"));
     let (calls, addresses) = (column("call"), column("address"));
     let clocks = ["on_cpu_ns", "run_delay_ns", "timeslices"].map(column);
-    let (comms, states, channels) = (words("comm"), words("state"), words("channel"));
+    let (comms, states, channels) =
+        (text_column("comm"), text_column("state"), text_column("channel"));
     let row = |n: usize| Row {
         time_ns: times[n].unwrap(),
         seen_ns: seen[n],
@@ -53,6 +54,9 @@ fn rows(raw: &Path) -> Vec<Row> {
     (0..times.len()).map(row).collect()
 }
 
+/// No thread is left out of looks for longer.
+const LEFT_OUT_MAX: Duration = Duration::from_millis(100);
+
 fn config(pid: u32, raw: &Path) -> SamplerConfig {
     let followed = vec![(pid, "engine".to_owned())];
     let interval = Duration::from_millis(2);
@@ -63,6 +67,13 @@ fn config(pid: u32, raw: &Path) -> SamplerConfig {
 fn wait_until_asleep(tid: u64) {
     let stat = format!("/proc/self/task/{tid}/stat");
     while !std::fs::read_to_string(&stat).unwrap().contains(") S ") {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// Waits for the kernel to take a thread of this process out, which it does after it was joined.
+fn wait_until_gone(tid: u64) {
+    while Path::new(&format!("/proc/self/task/{tid}")).exists() {
         std::thread::sleep(Duration::from_millis(1));
     }
 }
@@ -88,9 +99,9 @@ fn own_number() -> u64 {
 
 /// Starts a thread that tells its number and then does `work`.
 fn start(name: &str, work: impl FnOnce() + Send + 'static) -> (u64, std::thread::JoinHandle<()>) {
-    let (told, number) = channel();
+    let (sender, number) = channel();
     let body = move || {
-        told.send(own_number()).unwrap();
+        sender.send(own_number()).unwrap();
         work();
     };
     let thread = Builder::new().name(name.to_owned()).spawn(body).unwrap();
@@ -106,11 +117,11 @@ fn a_thread_that_waits_at_a_futex_has_one_row_with_its_address() {
     assert_eq!(of_it.len(), 1, "{of_it:?}");
     let row = of_it[0];
     assert_eq!((row.comm.as_str(), row.state.as_str(), row.seen_ns), ("sleeper", "S", None));
-    let told = std::fs::read_to_string(format!("/proc/self/task/{tid}/syscall")).unwrap();
-    let words: Vec<_> = told.split_whitespace().collect();
-    assert_eq!(row.call, Some(words[0].parse().unwrap()));
+    let text = std::fs::read_to_string(format!("/proc/self/task/{tid}/syscall")).unwrap();
+    let fields: Vec<_> = text.split_whitespace().collect();
+    assert_eq!(row.call, Some(fields[0].parse().unwrap()));
     assert_eq!(row.call, Some(libc::SYS_futex));
-    assert_eq!(row.address.map(|address| format!("{address:#x}")), Some(words[1].to_owned()));
+    assert_eq!(row.address.map(|address| format!("{address:#x}")), Some(fields[1].to_owned()));
     let channel = std::fs::read_to_string(format!("/proc/self/task/{tid}/wchan")).unwrap();
     assert_eq!(row.channel.as_deref(), Some(channel.as_str()).filter(|name| *name != "0"));
     thread.thread().unpark();
@@ -174,6 +185,9 @@ fn a_thread_that_ends_between_two_looks_has_a_last_row() {
     let sampler = Sampler::start(config(std::process::id(), raw.path())).unwrap();
     thread.thread().unpark();
     thread.join().unwrap();
+    wait_until_gone(tid);
+    // A thread that sleeps is left out of looks for a tenth of the time that it has slept.
+    std::thread::sleep(LEFT_OUT_MAX);
     sampler.stop().unwrap();
     let rows = rows(raw.path());
     let of_it = of(&rows, tid);

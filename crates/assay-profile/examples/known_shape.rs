@@ -48,7 +48,7 @@ fn main() -> Result<(), Failure> {
         other => return Err(format!("{other} is none of steady, short-lived, children").into()),
     };
     let cpu_ns = cpu_ns_with_children() - before_ns;
-    println!("{}", told(&variant, had_ns, cpu_ns));
+    println!("{}", report(&variant, had_ns, cpu_ns));
     Ok(())
 }
 
@@ -150,7 +150,7 @@ fn read_line(line: &str) -> Result<HadNs, Failure> {
     HadNs::try_from(numbers).map_err(|_| format!("a child said {line:?}").into())
 }
 
-fn told(variant: &str, had_ns: HadNs, cpu_ns: u64) -> serde_json::Value {
+fn report(variant: &str, had_ns: HadNs, cpu_ns: u64) -> serde_json::Value {
     let sum_ns = had_ns.iter().sum::<u64>() as f64;
     let shares = FUNCTIONS.iter().zip(had_ns).map(|((name, ..), had_ns)| {
         ((*name).to_owned(), serde_json::Value::from(had_ns as f64 / sum_ns))

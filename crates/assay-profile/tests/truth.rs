@@ -63,20 +63,20 @@ fn agrees(taken: &Taken) {
     assert_eq!(taken.report.counts.lost, 0);
     assert_close("CPU seconds", taken.sampled_s(), taken.cpu_s(), CPU_TOLERANCE * taken.cpu_s());
     let sampled = taken.shares();
-    for (name, own) in taken.told["shares"].as_object().unwrap() {
+    for (name, own) in taken.program_report["shares"].as_object().unwrap() {
         let share = sampled.get(name.as_str()).copied().unwrap_or_default();
         assert_close(name, share, own.as_f64().unwrap(), SHARE_TOLERANCE);
     }
 }
 
-fn assert_close(what: &str, sampled: f64, told: f64, tolerance: f64) {
-    assert!((sampled - told).abs() <= tolerance, "{what}: sampled {sampled}, told {told}");
+fn assert_close(what: &str, sampled: f64, expected: f64, tolerance: f64) {
+    assert!((sampled - expected).abs() <= tolerance, "{what}: sampled {sampled}, told {expected}");
 }
 
 /// A profile, and what the program told of itself.
 struct Taken {
     report: ProfilerReport,
-    told: serde_json::Value,
+    program_report: serde_json::Value,
     raw: tempfile::TempDir,
 }
 
@@ -93,11 +93,11 @@ fn take(variant: &str, stacks: Stacks, may_watch_all: bool) -> Taken {
     };
     let profiler = Profiler::start(raw.path(), &wish).unwrap();
     program.stdin.take().unwrap().write_all(b"\n").unwrap();
-    let mut told = String::new();
-    BufReader::new(program.stdout.take().unwrap()).read_line(&mut told).unwrap();
+    let mut line = String::new();
+    BufReader::new(program.stdout.take().unwrap()).read_line(&mut line).unwrap();
     assert!(program.wait().unwrap().success());
     let report = profiler.stop().unwrap();
-    Taken { report, told: serde_json::from_str(&told).unwrap(), raw }
+    Taken { report, program_report: serde_json::from_str(&line).unwrap(), raw }
 }
 
 fn start(variant: &str) -> Child {
@@ -120,7 +120,7 @@ fn known_shape() -> PathBuf {
 
 impl Taken {
     fn cpu_s(&self) -> f64 {
-        self.told["cpu_s"].as_f64().unwrap()
+        self.program_report["cpu_s"].as_f64().unwrap()
     }
 
     fn sampled_s(&self) -> f64 {
@@ -156,8 +156,8 @@ impl Taken {
         let addresses = self.numbers("frames", "address");
         let function = |(of, address): (&Option<u64>, &Option<u64>)| {
             let is_inside = |(_, range): &&(_, Range<u64>)| range.contains(&address.unwrap());
-            let found = functions.iter().find(is_inside)?;
-            (*of == Some(module)).then_some(found.0)
+            let entry = functions.iter().find(is_inside)?;
+            (*of == Some(module)).then_some(entry.0)
         };
         modules.iter().zip(&addresses).map(function).collect()
     }

@@ -32,7 +32,7 @@ fn own_processes_are_sampled_without_privileges() {
 }
 
 fn sampled_as_nobody(folder: &Path, locked: &str) {
-    let told = Command::new("prlimit")
+    let output = Command::new("prlimit")
         .arg(locked)
         .arg(folder.join("unprivileged"))
         .args(["--exact", "own_processes_are_sampled_without_privileges"])
@@ -42,7 +42,7 @@ fn sampled_as_nobody(folder: &Path, locked: &str) {
         .gid(NOBODY)
         .output()
         .unwrap();
-    assert!(told.status.success(), "{locked} {}", String::from_utf8_lossy(&told.stdout));
+    assert!(output.status.success(), "{locked} {}", String::from_utf8_lossy(&output.stdout));
 }
 
 fn sample_ourselves() {
@@ -52,8 +52,8 @@ fn sample_ourselves() {
     let worker = thread::spawn(|| work_for(Duration::from_millis(400)));
     let started = start(raw.path());
     if level > 2 {
-        let told = started.err().unwrap().to_string();
-        assert!(told.contains("sysctl kernel.perf_event_paranoid=2"), "{told}");
+        let message = started.err().unwrap().to_string();
+        assert!(message.contains("sysctl kernel.perf_event_paranoid=2"), "{message}");
         return;
     }
     let profiler = started.unwrap();

@@ -36,11 +36,11 @@ impl PyCeilingSweep {
             let file = sweep.open(&directory, size_bytes)?;
             Ok((file.size_bytes(), file.direct_align_bytes(), file.device_number()?))
         })?;
-        let told = PyDict::new(py);
-        told.set_item("size_bytes", size)?;
-        told.set_item("direct_align_bytes", align)?;
-        told.set_item("device_number", device)?;
-        Ok(told)
+        let facts = PyDict::new(py);
+        facts.set_item("size_bytes", size)?;
+        facts.set_item("direct_align_bytes", align)?;
+        facts.set_item("device_number", device)?;
+        Ok(facts)
     }
 
     /// Writes up to so many more bytes of the file; returns how many it has.

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use assay_drive::drive::Observer;
 use assay_drive::run::{Parts, PassListener, PhaseGate};
-use assay_drive::schedule::Passed;
+use assay_drive::schedule::passes::Passed;
 use assay_drive::session::jdbc::JdbcSession;
 use assay_drive::session::jdbc::link::Config as JdbcConfig;
 use assay_drive::session::mysql::MysqlSession;
@@ -256,8 +256,8 @@ fn drive(
         gate: gate.map(|gate| opening(gate, cancel.clone())),
         cancel: cancel.clone(),
     };
-    let told = |progress: &Progress| tell(&tick, progress, &cancel);
-    let report = py.detach(|| assay_drive::drive(&plan, parts, &raw_dir, told));
+    let report_progress = |progress: &Progress| tell(&tick, progress, &cancel);
+    let report = py.detach(|| assay_drive::drive(&plan, parts, &raw_dir, report_progress));
     py.check_signals()?;
     let report = report.map_err(errors::driving)?;
     serde_json::to_string(&report).map_err(|error| PyValueError::new_err(error.to_string()))
@@ -295,8 +295,8 @@ fn observing(observer: Py<PyAny>, cancel: CancelFlag) -> Observer {
 fn listening(listener: Py<PyAny>, cancel: CancelFlag) -> PassListener {
     Box::new(move |phase: &str, passed: Passed| {
         Python::attach(|py| {
-            let told = listener.call1(py, (phase, passed.passes, passed.ended_ns));
-            let enough = told.and_then(|told| told.extract::<bool>(py));
+            let answer = listener.call1(py, (phase, passed.passes, passed.ended_ns));
+            let enough = answer.and_then(|answer| answer.extract::<bool>(py));
             enough.unwrap_or_else(|error: PyErr| {
                 error.print(py);
                 cancel.cancel();
@@ -310,8 +310,9 @@ fn listening(listener: Py<PyAny>, cancel: CancelFlag) -> PassListener {
 fn opening(gate: Py<PyAny>, cancel: CancelFlag) -> PhaseGate {
     Box::new(move |phase: &str| {
         Python::attach(|py| {
-            let told = gate.call1(py, (phase,)).and_then(|told| told.extract::<Option<i64>>(py));
-            let at_ns = told.unwrap_or_else(|error: PyErr| {
+            let answer =
+                gate.call1(py, (phase,)).and_then(|answer| answer.extract::<Option<i64>>(py));
+            let at_ns = answer.unwrap_or_else(|error: PyErr| {
                 error.print(py);
                 None
             });
@@ -371,12 +372,12 @@ fn session(object: &Bound<'_, PyAny>) -> PyResult<Box<dyn Session>> {
 /// the run in good order.
 fn tell(tick: &Py<PyAny>, progress: &Progress, cancel: &CancelFlag) {
     Python::attach(|py| {
-        let told = tick.call1(py, (&progress.phase, progress.ended, progress.phase_ns));
-        if let Err(error) = &told {
+        let result = tick.call1(py, (&progress.phase, progress.ended, progress.phase_ns));
+        if let Err(error) = &result {
             // The run ends early for it; the reason must stand in the host's log.
             error.print(py);
         }
-        if py.check_signals().is_err() || told.is_err() {
+        if py.check_signals().is_err() || result.is_err() {
             cancel.cancel();
         }
     });

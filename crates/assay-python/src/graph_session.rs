@@ -74,7 +74,7 @@ impl GraphSession {
         self.body.clear();
         self.body.extend_from_slice(bytes.as_bytes());
         self.answers.take(form, &mut self.body)?;
-        self.answers.told(&mut self.conductor, statement)
+        self.answers.read_rows(&mut self.conductor, statement)
     }
 }
 

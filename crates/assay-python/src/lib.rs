@@ -12,6 +12,7 @@ mod observing;
 mod playing;
 mod profiling;
 mod python_session;
+mod recording;
 mod slowing;
 mod sqlite;
 
@@ -27,6 +28,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     observing::register(module)?;
     playing::register(module)?;
     profiling::register(module)?;
+    recording::register(module)?;
     slowing::register(module)?;
     sqlite::register(module)
 }

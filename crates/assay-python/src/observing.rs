@@ -4,11 +4,6 @@ use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use assay_model::{Column, Kind, Table};
-use assay_observe::tables::{
-    CGROUP, CPUS, DISKS, NEIGHBOURS, PROBE_DISKS, PROBE_NEIGHBOURS, PROBE_PROCESSES, PROBE_SYSTEM,
-    PROBE_WAITS, PROCESSES, SYSTEM, WAITS,
-};
 use assay_observe::{ProbeKind, ProcRoot, ReadsMeter, Sampler, SamplerConfig, SysRoot};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -76,14 +71,14 @@ impl PySampler {
         let sampler =
             taken.ok_or_else(|| PyValueError::new_err("the probe was stopped already"))?;
         let report = py.detach(|| sampler.stop()).map_err(errors::observing)?;
-        let told = PyDict::new(py);
-        told.set_item("samples", report.samples)?;
-        told.set_item("cpu_ns", report.cpu_ns)?;
-        told.set_item("longest_ns", report.longest_ns)?;
-        told.set_item("interval_ns", report.interval_ns)?;
-        told.set_item("error", report.error)?;
-        told.set_item("notes", report.notes)?;
-        Ok(told)
+        let facts = PyDict::new(py);
+        facts.set_item("samples", report.samples)?;
+        facts.set_item("cpu_ns", report.cpu_ns)?;
+        facts.set_item("longest_ns", report.longest_ns)?;
+        facts.set_item("interval_ns", report.interval_ns)?;
+        facts.set_item("error", report.error)?;
+        facts.set_item("notes", report.notes)?;
+        Ok(facts)
     }
 }
 
@@ -98,61 +93,6 @@ fn probe(kind: &str) -> PyResult<ProbeKind> {
     }
 }
 
-/// Streams of the record: `(file, about, [(column, type, nullable, about)])`, as the core writes
-/// them.
-#[pyfunction]
-fn record_tables() -> Vec<TableTold> {
-    let mut tables = vec![
-        &assay_model::event::EVENTS,
-        &assay_model::event::STATEMENTS,
-        &assay_model::event::RECEIPTS,
-        &assay_model::event::ATTEMPTS,
-        &assay_model::event::BACKENDS,
-        &assay_model::event::CONNECTIONS,
-        &assay_model::counters::TASKS,
-    ];
-    tables.extend([
-        &SYSTEM,
-        &CPUS,
-        &PROCESSES,
-        &DISKS,
-        &NEIGHBOURS,
-        &WAITS,
-        &CGROUP,
-        &PROBE_SYSTEM,
-        &PROBE_PROCESSES,
-        &PROBE_DISKS,
-        &PROBE_NEIGHBOURS,
-        &PROBE_WAITS,
-    ]);
-    tables.extend(assay_profile::TABLES);
-    tables.push(&assay_profile::PROBE_PROFILE);
-    tables.push(&assay_profile::REQUESTS);
-    tables.push(&assay_profile::PROBE_REQUESTS);
-    tables.extend(assay_ceiling::tables::TABLES);
-    tables.extend([&assay_slow::tables::SLOWING, &assay_slow::tables::PROBE_SLOWING]);
-    tables.into_iter().map(told).collect()
-}
-
-type ColumnTold = (&'static str, &'static str, bool, &'static str);
-type TableTold = (&'static str, &'static str, Vec<ColumnTold>);
-
-fn told(table: &Table) -> TableTold {
-    let column = |c: &Column| (c.name, kind_name(c.kind), c.nullable, c.about);
-    (table.file, table.about, table.columns.iter().map(column).collect())
-}
-
-const fn kind_name(kind: Kind) -> &'static str {
-    match kind {
-        Kind::Int64 => "int64",
-        Kind::UInt64 => "uint64",
-        Kind::UInt32 => "uint32",
-        Kind::Text => "text",
-        Kind::Word => "text, dictionary",
-        Kind::Int64List => "list of int64",
-    }
-}
-
 /// Bytes of a file that are in the page cache; nothing of it is read for the answer.
 #[pyfunction]
 fn resident_bytes(path: PathBuf) -> PyResult<u64> {
@@ -162,6 +102,5 @@ fn resident_bytes(path: PathBuf) -> PyResult<u64> {
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PyReadsMeter>()?;
     module.add_class::<PySampler>()?;
-    module.add_function(wrap_pyfunction!(resident_bytes, module)?)?;
-    module.add_function(wrap_pyfunction!(record_tables, module)?)
+    module.add_function(wrap_pyfunction!(resident_bytes, module)?)
 }

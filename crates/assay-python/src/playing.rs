@@ -49,7 +49,8 @@ impl PyPlayer {
         let Some(statement) = conductor.next_statement().map_err(refused)? else {
             return Ok(None);
         };
-        let values = conductor.values().map(|value| told(py, value)).collect::<PyResult<_>>()?;
+        let values =
+            conductor.values().map(|value| python_value(py, value)).collect::<PyResult<_>>()?;
         Ok(Some((statement, values)))
     }
 
@@ -91,7 +92,7 @@ pub fn refused(error: SessionError) -> PyErr {
 }
 
 /// A value that is bound, in Python's types.
-pub fn told(py: Python<'_>, value: Bind<'_>) -> PyResult<Py<PyAny>> {
+pub fn python_value(py: Python<'_>, value: Bind<'_>) -> PyResult<Py<PyAny>> {
     Ok(match value {
         Bind::Null => py.None(),
         Bind::Integer(number) => PyInt::new(py, number).into_any().unbind(),

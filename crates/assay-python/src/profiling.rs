@@ -51,19 +51,19 @@ impl PyProfiler {
     /// What the kernel granted: event, `frequency_hz`, kernel, stacks, `copied_bytes`,
     /// `whole_machine`.
     fn granted<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let told = PyDict::new(py);
+        let facts = PyDict::new(py);
         let attr = self.granted.attr;
         let (stacks, copied_bytes) = match attr.stacks {
             Stacks::Copies(bytes) => ("copies", Some(bytes)),
             Stacks::FramePointers => ("frame pointers", None),
         };
-        told.set_item("event", "cpu-clock")?;
-        told.set_item("frequency_hz", attr.frequency_hz)?;
-        told.set_item("kernel", attr.kernel)?;
-        told.set_item("stacks", stacks)?;
-        told.set_item("copied_bytes", copied_bytes)?;
-        told.set_item("whole_machine", self.granted.whole_machine)?;
-        Ok(told)
+        facts.set_item("event", "cpu-clock")?;
+        facts.set_item("frequency_hz", attr.frequency_hz)?;
+        facts.set_item("kernel", attr.kernel)?;
+        facts.set_item("stacks", stacks)?;
+        facts.set_item("copied_bytes", copied_bytes)?;
+        facts.set_item("whole_machine", self.granted.whole_machine)?;
+        Ok(facts)
     }
 
     /// Ends sampling, names all functions; returns what it did and cost: samples, `cpu_ns`,
@@ -73,7 +73,7 @@ impl PyProfiler {
         let profiler =
             taken.ok_or_else(|| PyValueError::new_err("the profile was stopped already"))?;
         let report = py.detach(|| profiler.stop()).map_err(errors::profiling)?;
-        told(py, report)
+        report_facts(py, report)
     }
 }
 
@@ -96,19 +96,19 @@ impl PyRequestTracer {
         let taken = self.0.lock().ok().and_then(|mut tracer| tracer.take());
         let tracer = taken.ok_or_else(|| PyValueError::new_err("tracing was stopped already"))?;
         let report = py.detach(|| tracer.stop()).map_err(errors::profiling)?;
-        told(py, report)
+        report_facts(py, report)
     }
 }
 
 /// A report as a dictionary of Python.
-fn told(py: Python<'_>, report: ProfilerReport) -> PyResult<Bound<'_, PyDict>> {
-    let told = PyDict::new(py);
-    told.set_item("samples", report.counts.samples)?;
-    told.set_item("cpu_ns", report.cpu_ns)?;
-    told.set_item("longest_ns", report.longest_ns)?;
-    told.set_item("error", report.error)?;
-    told.set_item("notes", report.notes)?;
-    Ok(told)
+fn report_facts(py: Python<'_>, report: ProfilerReport) -> PyResult<Bound<'_, PyDict>> {
+    let facts = PyDict::new(py);
+    facts.set_item("samples", report.counts.samples)?;
+    facts.set_item("cpu_ns", report.cpu_ns)?;
+    facts.set_item("longest_ns", report.longest_ns)?;
+    facts.set_item("error", report.error)?;
+    facts.set_item("notes", report.notes)?;
+    Ok(facts)
 }
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -16,7 +16,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyList;
 
 use crate::capsule;
-use crate::playing::{refused, told};
+use crate::playing::{python_value, refused};
 
 /// Calls `execute(number, values)`, which returns an object that exports an Arrow stream, with all
 /// rows fetched; `interrupt()` ends a running call from another thread. Its exceptions may say what
@@ -52,7 +52,7 @@ impl PythonSession {
         while self.conductor.next_statement().map_err(refused)?.is_some() {
             let places = &self.conductor.statement().values;
             for (place, value) in places.iter().zip(self.conductor.values()) {
-                values.set_item(usize::from(*place), told(py, value)?)?;
+                values.set_item(usize::from(*place), python_value(py, value)?)?;
             }
         }
         Ok(values)
@@ -63,11 +63,11 @@ impl PythonSession {
 /// a true `retryable` means that a later attempt may succeed.
 pub fn failed(py: Python<'_>, error: &PyErr) -> SessionError {
     let value = error.value(py);
-    let told = value.getattr("sqlstate").and_then(|state| state.extract::<String>());
-    let class = told.unwrap_or_else(|_| {
+    let sqlstate = value.getattr("sqlstate").and_then(|state| state.extract::<String>());
+    let class = sqlstate.unwrap_or_else(|_| {
         error.get_type(py).name().map_or_else(|_| "error".into(), |name| name.to_string())
     });
-    let retryable = value.getattr("retryable").and_then(|told| told.extract::<bool>());
+    let retryable = value.getattr("retryable").and_then(|flag| flag.extract::<bool>());
     SessionError { class, message: value.to_string(), retryable: retryable.unwrap_or(false) }
 }
 

@@ -42,18 +42,18 @@ impl PySlower {
         let slower =
             taken.ok_or_else(|| PyValueError::new_err("the slower was stopped already"))?;
         let report = py.detach(|| slower.stop()).map_err(errors::slowing)?;
-        let told = PyDict::new(py);
-        told.set_item("looks", report.looks)?;
-        told.set_item("stops", report.stops)?;
-        told.set_item("taken_cpu_ns", report.taken_cpu_ns)?;
-        told.set_item("all_cpu_ns", report.all_cpu_ns)?;
-        told.set_item("taken_disk_ns", report.taken_disk_ns)?;
-        told.set_item("owed_ns", report.owed_ns)?;
-        told.set_item("stopped_ns", report.stopped_ns)?;
-        told.set_item("cpu_ns", report.cpu_ns)?;
-        told.set_item("longest_ns", report.longest_ns)?;
-        told.set_item("error", report.error)?;
-        Ok(told)
+        let facts = PyDict::new(py);
+        facts.set_item("looks", report.looks)?;
+        facts.set_item("stops", report.stops)?;
+        facts.set_item("taken_cpu_ns", report.taken_cpu_ns)?;
+        facts.set_item("all_cpu_ns", report.all_cpu_ns)?;
+        facts.set_item("taken_disk_ns", report.taken_disk_ns)?;
+        facts.set_item("owed_ns", report.owed_ns)?;
+        facts.set_item("stopped_ns", report.stopped_ns)?;
+        facts.set_item("cpu_ns", report.cpu_ns)?;
+        facts.set_item("longest_ns", report.longest_ns)?;
+        facts.set_item("error", report.error)?;
+        Ok(facts)
     }
 }
 

@@ -11,7 +11,7 @@ use assay_model::{Cell, Rows, Table};
 
 /// Why a stream could not be written.
 #[derive(Debug, thiserror::Error)]
-#[error("{}: {}", path.display(), told(source))]
+#[error("{}: {}", path.display(), reason(source))]
 pub struct StreamError {
     /// The stream.
     pub path: PathBuf,
@@ -20,7 +20,7 @@ pub struct StreamError {
 }
 
 /// The operating system's own words where it was the one that refused.
-fn told(source: &ArrowError) -> String {
+fn reason(source: &ArrowError) -> String {
     match source {
         ArrowError::IoError(_, source) => source.to_string(),
         source => source.to_string(),

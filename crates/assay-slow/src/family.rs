@@ -24,7 +24,7 @@ pub(crate) struct Family {
     pub processes: Vec<Process>,
     /// The file that ends with the number that was given out last.
     newest: ShortFile,
-    known: Option<u64>,
+    last_pid: Option<u64>,
     list_due_ns: i64,
 }
 
@@ -39,7 +39,7 @@ impl Family {
             roots_listen,
             processes: roots.iter().filter_map(|pid| Process::open(*pid, now_ns)).collect(),
             newest,
-            known: None,
+            last_pid: None,
             list_due_ns: i64::MIN,
         };
         if family.processes.is_empty() {
@@ -52,7 +52,7 @@ impl Family {
     /// Finds processes and threads that were started since.
     pub fn find(&mut self, now_ns: i64) {
         let newest = self.newest.read(|line| words(line).last().and_then(number));
-        let before = std::mem::replace(&mut self.known, newest);
+        let before = std::mem::replace(&mut self.last_pid, newest);
         if now_ns >= self.list_due_ns {
             self.list_due_ns = now_ns + LIST_INTERVAL_NS;
             self.list(now_ns);

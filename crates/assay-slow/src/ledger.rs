@@ -132,9 +132,9 @@ mod tests {
             let tasks: Vec<Taken> = parts.iter().map(|(cpu, disk)| taken(*cpu, *disk)).collect();
             let all: i64 = parts.iter().map(|(cpu, disk)| cpu + disk).sum();
             let busiest = parts.iter().map(|(cpu, disk)| cpu + disk).max().unwrap_or(0);
-            let told = of(&tasks, cpus);
-            prop_assert!(told.cpu_ns >= 0 && told.disk_ns >= 0);
-            prop_assert!((busiest..=all).contains(&(told.cpu_ns + told.disk_ns)));
+            let total = of(&tasks, cpus);
+            prop_assert!(total.cpu_ns >= 0 && total.disk_ns >= 0);
+            prop_assert!((busiest..=all).contains(&(total.cpu_ns + total.disk_ns)));
         }
     }
 }

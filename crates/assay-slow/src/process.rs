@@ -53,14 +53,14 @@ impl Process {
     /// Looks at more of its threads from now on; at none if it has ended, because these may belong to
     /// a later process of its number.
     pub fn add_threads(&mut self, tids: impl Iterator<Item = u32>, now_ns: i64) {
-        let known = self.tasks.len();
+        let count_before = self.tasks.len();
         for tid in tids {
-            if self.tasks[..known].iter().all(|task| task.tid != tid) {
+            if self.tasks[..count_before].iter().all(|task| task.tid != tid) {
                 self.tasks.extend(Task::new(self.pid, tid, now_ns));
             }
         }
         if !self.is_there() {
-            self.tasks.truncate(known);
+            self.tasks.truncate(count_before);
         }
     }
 

@@ -86,8 +86,8 @@ fn it_stands_still_for_what_it_computed() {
         slowed(busy.pid(), 3.0, &folder, || on_cpu_ns(busy.pid()) - before_ns > 200_000_000);
     assert_eq!(report.error, None);
     let took_ns = on_cpu_ns(busy.pid()) - before_ns;
-    let told_ns = report.taken_cpu_ns;
-    assert!(told_ns <= took_ns && told_ns > took_ns / 2, "{told_ns} of {took_ns}");
+    let reported_ns = report.taken_cpu_ns;
+    assert!(reported_ns <= took_ns && reported_ns > took_ns / 2, "{reported_ns} of {took_ns}");
     assert_eq!(report.owed_ns, 2 * report.taken_cpu_ns);
     let paid = report.stopped_ns as f64 / report.owed_ns as f64;
     // On a busy host a stop may end late, and never before its time.

@@ -1,1 +1,1 @@
-"""Pure functions over records: from tables to tables and figures."""
+"""Pure functions that compute tables and numbers from the stored records of runs."""

@@ -1,4 +1,4 @@
-"""The causes on which a thread spends time: the parts of an operation's time.
+"""Causes of a thread's time: running on a CPU, ready to run, or asleep for a reason.
 
 A thread is on a CPU, ready to run, or asleep for a cause. Time without an explanation is a
 separate part, `uncovered`, and is shown.
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Cause:
-    """One part of an operation's time.
+    """A cause of time of an operation: CPU use, waiting for a CPU, or a kind of sleep.
 
     Attributes:
         name: Name in documents and columns.

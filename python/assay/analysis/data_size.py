@@ -49,7 +49,7 @@ def size_text(amount: float, unit: str, *, counted: bool) -> str:
 
 
 def size_of(run: Run) -> Size:
-    """Return the size of a run's data in the workload's unit."""
+    """Return the size of a run's data in the unit that its workload uses, such as triples."""
     workload = run.facts["workload"]
     scale = float(run.facts["request"]["scale"])
     table = (workload.get("sequence") or {}).get("size")
@@ -60,7 +60,7 @@ def size_of(run: Run) -> Size:
 
 
 def rows_loaded(run: Run) -> float | None:
-    """Return the number of rows of all tables; None if they were not counted."""
+    """Return the number of loaded rows of all tables; None if they were not counted."""
     rows = (_data(run).get("load") or {}).get("rows")
     return None if rows is None else float(rows)
 

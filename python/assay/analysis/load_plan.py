@@ -1,4 +1,4 @@
-"""The load of a run's plan. A run of passes in a fixed order, such as the power order, has none."""
+"""Reads the requested load of a run: clients, rate and duration."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ OPEN = "open"
 
 @dataclass(frozen=True)
 class Load:
-    """The requested load of a run's measured part.
+    """The requested load of a run's measured part: clients, rate and duration.
 
     Attributes:
         shape: closed or open.

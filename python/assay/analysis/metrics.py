@@ -24,7 +24,7 @@ TOTAL, MEAN = "total_seconds", "geometric_mean_seconds"
 
 @dataclass(frozen=True)
 class Metric:
-    """One metric of a run.
+    """One metric of a run, such as throughput or total time.
 
     Attributes:
         name: Name in study files.
@@ -75,7 +75,7 @@ def metric_named(name: str, run: Run) -> Metric:
     operations = list(run.facts["plan"]["operations"])
     if name in operations:
         return Metric(name, f"seconds of {name}", SECONDS, "lower")
-    raise UsageError(f"no metric {name!r}: {suggestion(name, [*BY_NAME, *operations])}")
+    raise UsageError(f"unknown metric {name!r}: {suggestion(name, [*BY_NAME, *operations])}")
 
 
 def kind_of_metric(metric: Metric) -> str | None:
@@ -88,7 +88,7 @@ def kind_of_metric(metric: Metric) -> str | None:
 
 
 def default_metric(run: Run) -> Metric:
-    """Return the most important metric of a run: a test's result, throughput, or total time."""
+    """Return the main metric of a run: a TPC-H result, throughput, or total time."""
     if run.facts.get("test") is not None:
         test = test_of(run)
         return BY_NAME[TOTAL if test is None else test.metrics[0]]
@@ -121,7 +121,7 @@ def seconds_of(run: Run) -> dict[str, float | None]:
 
 @lru_cache(maxsize=512)
 def test_of(run: Run) -> Played | None:
-    """Return the benchmark test that a run executed; None without a test."""
+    """Return the TPC-H test that a run executed; None without one."""
     return played(run)
 
 
@@ -132,7 +132,7 @@ def summary_of(run: Run) -> Summary:
 
 
 def metric_of_run(run: Run, kind: str, number: int) -> float | None:
-    """Return a metric's value in run `number` (from 1) of a test; None if it has none."""
+    """Return a TPC-H metric of run `number` (from 1) of a test; None if it has none."""
     return _test_metric(run, kind, number)
 
 
@@ -147,7 +147,7 @@ def _test_metric(run: Run, kind: str, number: int | None) -> float | None:
 
 
 def metric_of_kind(metrics: Figures, kind: str) -> float | None:
-    """Return the value of a test's power, throughput or composite metric, by its name."""
+    """Return TPC-H's power, throughput or composite metric by its name."""
     return {POWER: metrics.power, THROUGHPUT: metrics.throughput, COMPOSITE: metrics.composite}[
         kind
     ]

@@ -1,4 +1,4 @@
-"""Sums up each operation of a run: outcomes, passes and median service time."""
+"""Sums up each operation of a run: outcomes, number of executions and median time."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def measured(events: pl.DataFrame) -> pl.DataFrame:
 
 
 def is_counted(events: pl.DataFrame) -> pl.Expr:
-    """Return an expression: True for measured events that a stop did not cut short."""
+    """Return an expression: True for measured events that ended before the run was stopped."""
     return is_measured(events) & ~cut_short()
 
 
@@ -52,7 +52,7 @@ def plain(events: pl.DataFrame) -> pl.DataFrame:
 
 
 def operation_table(events: pl.DataFrame) -> pl.DataFrame:
-    """Return one row per operation of the measured phase, in the order of the first pass.
+    """Return outcomes and median time of each operation of the measured phase.
 
     Columns: operation; scheduled, ok, skipped, failed, retries (counts); seconds (median service
     time of successful executions, null without any), seconds_min, seconds_max; rows; error
@@ -92,7 +92,7 @@ def geometric_mean(values: Sequence[float]) -> float | None:
 
 
 def total_and_mean(seconds: Sequence[float | None]) -> tuple[float | None, float | None]:
-    """Return the sum and the geometric mean of operations' times in seconds.
+    """Return the sum and the geometric mean of all operations' times in seconds.
 
     Sum and mean are None if an operation has no time, because the sum of the others would look
     like a result.
@@ -128,7 +128,7 @@ def window_of(run: Run) -> tuple[int, int] | None:
 
 
 def _looked_ns(run: Run, begun_ns: int, observed: Mapping[str, int]) -> tuple[int, int] | None:
-    """Return the observed time in ns; a killed observation ends with its last sample."""
+    """Return begin and end of an observation in ns; a killed one ends with its last sample."""
     ended_ns: object = observed.get("ended_ns")
     if ended_ns is None and run.has("looks"):
         ended_ns = run.table("looks")["time_ns"].max()

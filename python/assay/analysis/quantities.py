@@ -1,4 +1,4 @@
-"""Formats figures as text by their unit, and computes their spread over the rounds of a study."""
+"""Formats quantities as text by their unit, and computes their spread over a study's rounds."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def interval_text(ends: tuple[float, float] | None, unit: str | None) -> str:
 
 
 def change_text(share: float) -> str:
-    """Return a change as text, such as `12 % higher` or `3.1 % lower`; 'the same' for 0."""
+    """Return a change as text, such as `12 % higher` or `3.1 % lower`."""
     return (
         f"{percent_text(abs(share))} {'higher' if share > 0 else 'lower'}" if share else "the same"
     )
@@ -95,17 +95,17 @@ def spread(values: Iterable[float | None]) -> Spread | None:
 
 
 def by_subject(spreads: Iterable[tuple[str, Spread | None]]) -> dict[str, Spread]:
-    """Return the known spreads by their subjects."""
+    """Return the known spreads by the name of the engine or setting."""
     return {name: own for name, own in spreads if own is not None}
 
 
 def each_text(texts: Iterable[tuple[str, str]]) -> str:
-    """Return texts with their subjects: `65 % (DuckDB) and 75 % (PostgreSQL)`."""
+    """Return texts with the engine's name: `65 % (DuckDB) and 75 % (PostgreSQL)`."""
     return listed([f"{phrase} ({name})" for name, phrase in texts], SUBJECTS_MAX)
 
 
 def listed(items: Sequence[str], most: int = NAMED_MAX) -> str:
-    """Return words as a list in a sentence: `q01, q02 and q03`, `q01, q02 and 7 others`."""
+    """Return names as text: `q01, q02 and q03`, or `q01, q02 and 7 others`."""
     if len(items) > most:
         return f"{', '.join(items[: most - 1])} and {len(items) - most + 1} others"
     return " and ".join(filter(None, (", ".join(items[:-1]), *items[-1:])))

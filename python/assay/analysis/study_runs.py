@@ -1,4 +1,4 @@
-"""The runs of a study, each with its part, round and factor levels."""
+"""The runs of a study, each with its section, round and factor levels."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ log = logging.getLogger(__name__)
 
 
 def summarise(run: Run) -> Summary:
-    """Return the summary of a run, with None or nothing for figures of missing streams."""
+    """Return the summary of a run; results of missing streams are None or empty."""
     if run.kind == KIND_OBSERVED:
         used = window_accounts(run)
         counted = _engine_counters(run)
@@ -128,12 +128,12 @@ def _engine_counters(run: Run) -> dict[str, Any] | None:
         work = index_documents(run)
         return counted | {"tables": tables, "activity": activity_document(run), "index_work": work}
     except ValueError as error:
-        log.warning("run %s has no engine counters: %s", run.id, error)
+        log.warning("the engine counters of run %s cannot be read: %s", run.id, error)
         return None
 
 
 def window_accounts(run: Run) -> Accounts | None:
-    """Return the CPU accounts of the measured part; None without samples around it."""
+    """Return the CPU seconds by account in the measured part; None without samples around it."""
     window = window_of(run)
     if window is None or not run.has("cpus") or not run.has("processes"):
         return None
@@ -168,7 +168,7 @@ def _with_memory(operation: OperationSummary, peak: Peak) -> OperationSummary:
 
 
 def _loaded(operation: OperationSummary, load: OperationLoad) -> OperationSummary:
-    """Return the operation with the figures of a load; its share is one of service time."""
+    """Return an operation's summary with the rates and latencies of a load."""
     return replace(
         operation,
         share=load.service_share,
@@ -228,7 +228,7 @@ def _cores(run: Run, used: Accounts | None) -> int | None:
 
 
 def pinned_cpus(run: Run) -> dict[str, int]:
-    """Return the number of CPUs each side was pinned to, by `engine` and `client`."""
+    """Return the number of CPUs that `engine` and `client` were each pinned to."""
     pin = run.environment.get("pin") or {}
     return {side: len(cpus) for side, cpus in pin.items() if cpus}
 

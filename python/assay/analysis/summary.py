@@ -1,4 +1,4 @@
-"""The summary of a run: figures of the whole run and of each operation."""
+"""Types for a run's summary: results of the whole run and of each operation."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class OperationSummary:
-    """The figures of one operation in the measured phase.
+    """Times, counts and resource use of one operation in the measured phase.
 
     Attributes:
         name, title: Name and title in the workload.
@@ -91,7 +91,7 @@ class OperationSummary:
 
 @dataclass(frozen=True)
 class Summary:
-    """The figures of one run.
+    """The results of one run: its operations, metrics, findings and resource use.
 
     Attributes:
         operations: Operations in the order of the first pass.

@@ -1,4 +1,4 @@
-"""Checks that every returned row is right: a wrong answer must never look like a result.
+"""Checks that every row that queries returned is right.
 
 Where refresh functions change the data, an answer is right if it fits any state that was current
 while the query ran.
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 NAME = "answers"
 # Reason that the report shows after the number of right answers.
 AS_KEPT = "as kept on "
-TO_COMPARE = "To compare the next runs:"
+TO_COMPARE = "Store the answers for the next runs with:"
 
 
 def check(run: Run) -> CheckResult:
-    """Return invalid at the first wrong row, unknown if there are no rows to compare with."""
+    """Return invalid at the first wrong row, unknown without rows to compare with."""
     if (reason := _no_answers(run)) is not None:
         return CheckResult(NAME, Verdict.UNKNOWN, reason)
     refresh = Refresh.of(run.facts.get("test"))
@@ -57,28 +57,28 @@ def check(run: Run) -> CheckResult:
 
 
 def _no_answers(run: Run) -> str | None:
-    """Return why the run has no answer to compare; None if it has one."""
+    """Return why no query result can be compared; None if one can."""
     if not run.facts["engine"]["answers"]:
         engine = run.facts["engine"]["name"]
         return f"answers not verified: engine {engine} returns no rows"
     if removed := run.facts["request"].get("remove"):
-        return f"answers not verified: queries were rewritten, without {', '.join(removed)}"
+        return f"answers not verified: --remove rewrote the queries without {', '.join(removed)}"
     return None
 
 
 def _kept_hint(run: Run, operation: str) -> str:
-    """Return the data state that a kept answer belongs to; empty if Assay knows the data."""
+    """Return text on the data state of a user's expected answer; empty for others."""
     kept = kept_answers(run).get(operation)
     if kept is None:
         return ""
     return (
-        f". Compared with the rows kept on {kept.state}. If the data have changed since, keep"
-        f" them again: assay answers ... --keep"
+        f". Compared with the rows stored on {kept.state}. If the data have changed since, "
+        "store the rows again: assay answers ... --keep"
     )
 
 
 def _answers_not_kept(run: Run, asked: pl.DataFrame, judgement: _Judgement) -> CheckResult | None:
-    """Return the verdict on a user's own queries if some of their answers were not compared.
+    """Return the verdict on a user's own queries if some results were not compared.
 
     The result is None if all answers were compared, or if they are missing for another reason.
     """
@@ -103,7 +103,7 @@ def _answers_not_kept(run: Run, asked: pl.DataFrame, judgement: _Judgement) -> C
     unkept = [name for name in lacking if name in unrepeatable]
     outdated = [name for name in lacking if name in run.expected_origin.get("outdated", [])]
     if outdated:
-        why = f"{', '.join(outdated)} changed since its answer was kept"
+        why = f"the query {', '.join(outdated)} changed after its answer was stored"
     elif len(lacking) == of:
         why = "there are no reference answers for these queries"
     else:
@@ -112,7 +112,9 @@ def _answers_not_kept(run: Run, asked: pl.DataFrame, judgement: _Judgement) -> C
     if unkept:
         first = f"{unkept[0]}: {unrepeatable[unkept[0]]}"
         more = f", likewise {', '.join(unkept[1:])}" if len(unkept) > 1 else ""
-        reason += f". Rows that may differ each time cannot be kept as answers ({first}{more})"
+        reason += (
+            f". Rows that may differ at each execution cannot be stored as answers ({first}{more})"
+        )
     if len(unkept) < len(lacking):
         reason += f". {TO_COMPARE} {command}"
     if len(lacking) == of:
@@ -129,7 +131,7 @@ class _Wrong:
 
 @dataclass
 class _Judgement:
-    """Compares each distinct answer with the expected rows, and collects the results.
+    """Compares each distinct query result with the expected rows.
 
     Attributes:
         wrong: Answers that match none of the expected results.
@@ -176,7 +178,7 @@ class _Judgement:
         return many and first is not None and first < answer["state_last"]
 
     def _leave_beside(self, answers: list[dict[str, Any]]) -> None:
-        """Leave out answers beside refreshes if the same queries gave right rows on known data."""
+        """Leave out results during refreshes if the same queries were right on known data."""
         for answer in answers:
             if (answer["operation"], answer["variant"]) in self._fitted:
                 self.asked_again += answer["answers"]
@@ -213,14 +215,14 @@ class _Judgement:
             self._leave("without", answer)
 
     def _is_right(self, answer: dict[str, Any]) -> None:
-        """Count an answer as right, or as not compared if the limit of kept results was reached."""
+        """Count a query result as right, or as not compared."""
         if self._may_be_more(answer["operation"], answer["variant"]):
             self._leave("unseen", answer)
         else:
             self.right += answer["answers"]
 
     def _may_be_more(self, operation: str, variant: int) -> bool:
-        """Return True if no more results were kept because their limit was reached."""
+        """Return True if the limit of stored query results was reached."""
         kept_at_most: int = self.run.facts["plan"]["results_kept"]
         executed, digests = self._seen[operation, variant]
         if executed < kept_at_most:
@@ -241,8 +243,8 @@ class _Judgement:
         if len(states) == 1:
             return f"{who}, {different}"
         return (
-            f"{who} fits no state of the data between its start and its end"
-            f" ({states[0]} to {states[-1]}); with state {states[0]}: {different}"
+            f"{who} is right for no state of the data during the query (after {states[0]} to "
+            f"{states[-1]} refresh steps); compared with the state after {states[0]}: {different}"
         )
 
 
@@ -261,8 +263,8 @@ def _all_right(run: Run, asked: pl.DataFrame, judgement: _Judgement) -> str:
     summary += f", in {len(judgement.states)} state{'s' * (len(judgement.states) > 1)} of the data"
     if judgement.asked_again:
         summary += (
-            f"; {judgement.asked_again} beside refreshes of one transaction an order were not"
-            " compared, but asked again afterwards"
+            f"; {judgement.asked_again} ran during refreshes with one transaction per order and "
+            "were repeated afterwards to be compared"
         )
     return summary
 
@@ -270,14 +272,14 @@ def _all_right(run: Run, asked: pl.DataFrame, judgement: _Judgement) -> str:
 def _why_unknown(
     run: Run, refresh: Refresh | None, executed: pl.DataFrame, judgement: _Judgement
 ) -> str | None:
-    """Return a sentence on answers that could not be compared; None if all were compared."""
+    """Return a sentence on query results that could not be compared; None without any."""
     if executed.is_empty():
         return "answers not verified: no operation succeeded"
     why = _not_compared(run, judgement)
     if run.facts.get("test") is not None:
         planned = _planned_executions(run, refresh)
         if why is None and judgement.right + judgement.asked_again < planned:
-            why = "the others were not returned"
+            why = "the other answers were not returned"
         return why and f"{judgement.right} of {planned} answers right; {why}"
     if why is not None:
         return f"answers not verified: {why}"
@@ -286,28 +288,34 @@ def _why_unknown(
     planned = len(names - _counted_instead(run, names))
     # Forced plans that take too long are cut off; the outcomes check reports them.
     if answered < planned and not run.facts["request"].get("forced"):
-        return f"{answered} of {planned} answers right; the others were not returned"
+        return f"{answered} of {planned} answers right; the other answers were not returned"
     return None
 
 
 def _not_compared(run: Run, judgement: _Judgement) -> str | None:
-    """Return why some answers were not compared, the worst reason first; None if all were."""
+    """Return why some query results were not compared, the worst reason first."""
     left = judgement.not_compared
     if "without" in left:
         return _without(run, judgement)
     if "unseen" in left:
-        return f"{next(iter(left['unseen']))} returned more different results than were kept"
+        return f"{next(iter(left['unseen']))} returned more distinct results than Assay stores"
     if "lost" in left:
         return (
-            f"{left['lost'].total()} followed a failed refresh function, so the state of their"
-            f" data is unknown"
+            f"{_executions(left['lost'])} followed a failed refresh function, so the "
+            "state of their data is unknown"
         )
     if "beside" in left:
         return (
-            f"{left['beside'].total()} ran beside refreshes with one transaction an order, so the"
-            f" state of their data is unknown; use --refresh-batches 1"
+            f"{_executions(left['beside'])} ran during refreshes with one transaction per "
+            "order, so the state of their data is unknown; use --refresh-batches 1"
         )
     return None
+
+
+def _executions(counts: Counter[str]) -> str:
+    """Return a number of executions as text."""
+    number = counts.total()
+    return f"{number} execution{'' if number == 1 else 's'}"
 
 
 def _planned_executions(run: Run, refresh: Refresh | None) -> int:
@@ -318,20 +326,20 @@ def _planned_executions(run: Run, refresh: Refresh | None) -> int:
 
 
 def _counted_instead(run: Run, operations: Iterable[str]) -> set[str]:
-    """Return operations without a single answer: their rows are read or counted."""
+    """Return operations whose rows are only counted or read, not compared."""
     workload = run.facts["workload"]
     counted = {*workload.get("rows_expected", {}), *workload.get("programs", {})}
     return counted & set(workload.get("drawn_operations", [])) & set(operations)
 
 
 def _without(run: Run, judgement: _Judgement) -> str:
-    """Return why there are no rows to compare with."""
+    """Return why there are no expected rows for a run's operations."""
     unknown = list(judgement.not_compared["without"])
     drawn = [name for name in unknown if name in run.facts["workload"].get("drawn_operations", [])]
     if drawn:
         return (
-            f"values of {', '.join(drawn)} are drawn at each execution: set `rows` in workload.toml"
-            " to the number of rows that come back"
+            f"the parameter values of {', '.join(drawn)} are drawn at each execution: set "
+            "`rows` in workload.toml to the expected number of rows"
         )
     origin = run.expected_origin
     not_made = origin.get("made", {}).get("not_made", [])
@@ -340,14 +348,14 @@ def _without(run: Run, judgement: _Judgement) -> str:
     if not run.complete:
         return "the run ended before reference rows were made"
     if run.facts["request"]["parameters"] != "default":
-        return "reference rows are kept for default parameters only"
+        return "Assay has reference rows for default parameters only"
     if len(unknown) == judgement.asked["operation"].n_unique():
-        return f"no reference rows are kept for scale {run.facts['request']['scale']:g}"
-    return f"no reference rows are kept for {', '.join(unknown)}"
+        return f"Assay has no reference rows for scale {run.facts['request']['scale']:g}"
+    return f"Assay has no reference rows for {', '.join(unknown)}"
 
 
 def _first_reason(not_made: list[dict[str, Any]], unknown: list[str]) -> str | None:
-    """Return why the first of the operations has no rows to compare with."""
+    """Return why the first of some operations has no expected rows."""
     reasons = [
         f"{operation['operation']}: {operation['why']}"
         for operation in not_made

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 NAME = "background_load"
 UNTOLD = (
-    "they include the engine if it runs on this host, because its processes are unknown; measure"
-    " it with an engine that reports them, or from another host"
+    "the other processes include the engine if it runs on this host, because its processes are "
+    "unknown; measure from another host, or an engine that reports its processes"
 )
 
 
@@ -26,7 +26,7 @@ def check(run: Run) -> CheckResult:
         reason = "background load not measured: there are no CPU samples around the measured part"
         return CheckResult(NAME, Verdict.UNKNOWN, reason, measured=False)
     share = used.background_s / used.capacity_s
-    seen = f"others used {percent_text(share)} of the machine's CPU time"
+    seen = f"other processes used {percent_text(share)} of the machine's CPU time"
     if share > BACKGROUND_SHARE_MAX:
         shared = "the engine had to share the machine; stop other programs and repeat the run"
         reason = f"{seen}: {shared if used.knows_engine else UNTOLD}"

@@ -19,7 +19,7 @@ NAME = "client_saturation"
 
 
 def check(run: Run) -> CheckResult:
-    """Return unknown if a driver in a separate process was as busy as its CPUs allow."""
+    """Return unknown if the load driver was as busy as its CPUs allow."""
     if run.driver_report is not None and run.driver_report["recorder_waits"]:
         reason = (
             "sessions had to wait for Assay's recorder, so their times are too long: use a faster"
@@ -49,7 +49,7 @@ def check(run: Run) -> CheckResult:
 
 
 def _of_fleet(run: Run) -> CheckResult:
-    """Return the verdict for a fleet, from the CPU use of the driver on each host."""
+    """Return the verdict for several client hosts, from their drivers' CPU use."""
     share = measured_share(run)
     if share is None:
         reason = "client saturation not measured: no host reported its driver's CPU time"
@@ -65,7 +65,7 @@ def _of_fleet(run: Run) -> CheckResult:
 
 
 def client_cpus(run: Run, cpus: int) -> int:
-    """Return the number of CPUs that the driver could use: at most one per client.
+    """Return the number of CPUs that the load driver could use: at most one per client.
 
     Args:
         run: The run.

@@ -22,15 +22,21 @@ def check(run: Run) -> CheckResult:
         | (pl.col("finished_ns") < pl.col("started_ns"))
     )
     if not backwards.is_empty():
-        reason = f"{backwards.height} events have times that run backwards: no time can be trusted"
+        reason = (
+            f"{backwards.height} events have times that run backwards: the times of this run "
+            "are not reliable"
+        )
         return CheckResult(
             NAME, Verdict.INVALID, reason, value=float(backwards.height), threshold=0
         )
     before = pl.col("finished_ns").shift(1).over("session", order_by="started_ns")
     overlapping = timed.filter(pl.col("started_ns") < before)
     if not overlapping.is_empty():
-        reason = f"{overlapping.height} events overlap another of the same session"
+        reason = (
+            f"{overlapping.height} operations begin before the previous one of their session has"
+            " ended: these times are unreliable"
+        )
         return CheckResult(
             NAME, Verdict.INVALID, reason, value=float(overlapping.height), threshold=0
         )
-    return CheckResult(NAME, Verdict.VALID, "all times are in order")
+    return CheckResult(NAME, Verdict.VALID, "all start and end times are consistent")

@@ -1,4 +1,4 @@
-"""Checks that the run reached its end and that its seal is intact."""
+"""Checks that the run reached its end and that its files are unchanged."""
 
 from __future__ import annotations
 
@@ -18,13 +18,15 @@ def check(run: Run) -> CheckResult:
     broken = run.broken_seals()
     if broken:
         more = f" and {len(broken) - 1} more" if len(broken) > 1 else ""
-        reason = f"the record is not as it was sealed: {broken[0]}{more}; restore it from a copy"
+        reason = (
+            f"the record was changed after it was sealed: {broken[0]}{more}; restore it from a copy"
+        )
         return CheckResult(NAME, Verdict.INVALID, reason)
     if not run.complete:
-        why = run.facts.get("reason") or "it was killed or is still running"
-        extent = "its figures are complete: the whole load was played"
+        why = run.facts.get("reason") or "its process was killed or has not ended"
+        extent = "its measurements are complete, because the workload ran to its end"
         if not run.driven:
-            extent = "its figures cover only a part of it"
+            extent = "its measurements cover only a part of the workload"
         if run.facts["status"] == STATUS_FAILED:
             return CheckResult(NAME, Verdict.UNKNOWN, f"the run failed: {why}; {extent}")
         reason = f"the run is {run.facts['status']} ({why}): {extent}"
@@ -34,6 +36,10 @@ def check(run: Run) -> CheckResult:
         reason = f"the driver ended early ({ended}): the figures cover only a part of the run"
         return CheckResult(NAME, Verdict.UNKNOWN, reason)
     if not run.sealed:
-        reason = "the run has no seal, so it is unknown whether its record is complete"
+        reason = (
+            "the run has no seal (the checksums that end a record), so its record may be incomplete"
+        )
         return CheckResult(NAME, Verdict.UNKNOWN, reason)
-    return CheckResult(NAME, Verdict.VALID, "the run came to its end and its seal holds")
+    return CheckResult(
+        NAME, Verdict.VALID, ("the run ended normally and its record is unchanged since")
+    )

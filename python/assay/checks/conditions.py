@@ -1,4 +1,4 @@
-"""Checks that the data were consistent before the load and after it.
+"""Checks that the data were consistent before and after the load.
 
 A condition is an operation of the phase `before` or `after` that must return no rows. Each row that
 a condition returns is a violation. Operations of the mix that are executed first, for comparison
@@ -25,14 +25,14 @@ PHASES = (PHASE_BEFORE, PHASE_AFTER)
 
 
 def check(run: Run) -> CheckResult:
-    """Return invalid if a condition returned a row, unknown if one was not checked."""
+    """Return invalid if a consistency query returned a row, unknown if it was not executed."""
     asked = {
         phase: [name for name in run.facts["workload"].get(phase, []) if _is_condition(run, name)]
         for phase in PHASES
     }
     planned = {phase["name"] for phase in run.facts["plan"].get("phases", [])}
     if not any(asked.values()):
-        reason = "no conditions: the workload declares none"
+        reason = "no conditions to check: the workload declares none"
         return CheckResult(NAME, Verdict.VALID, reason, measured=False)
     events = plain(run.table("events")).filter(pl.col("outcome") == "ok")
     seen = {
@@ -64,15 +64,16 @@ def check(run: Run) -> CheckResult:
         if (phase, name) not in seen
     ]
     if missing:
-        reason = f"{len(missing)} conditions were not checked, {missing[0]} the first of them"
+        reason = f"{len(missing)} consistency conditions were not checked, such as {missing[0]}"
         return CheckResult(NAME, Verdict.UNKNOWN, reason)
     held = [f"{len(asked[phase])} {phase}" for phase in PHASES if phase in planned and asked[phase]]
-    reason = f"all conditions held: {' and '.join(held)} the load"
+    reason = f"all consistency conditions held: {' and '.join(held)} the load"
     if recovered:
-        reason = f"{reason}; those after it in each recovered database"
+        reason = f"{reason}; the conditions after the load were checked in each recovered database"
     if PHASE_BEFORE not in planned and asked[PHASE_BEFORE]:
         reason = (
-            f"{reason}; none was checked before the load, because that would have warmed the cache"
+            f"{reason}; Assay checked no condition before the load, because that would have "
+            "warmed the cache"
         )
     return CheckResult(NAME, Verdict.VALID, reason)
 
@@ -86,7 +87,7 @@ def _broken(
     rows = seen[phase, name]
     more = f"; {len(broken) - 1} more are violated" if len(broken) > 1 else ""
     reason = (
-        f"condition {name}{description} was violated {phase} the load, by {rows}"
+        f"the condition {name}{description} was violated {phase} the load, by {rows}"
         f" row{'s' if rows != 1 else ''}{more}"
     )
     return CheckResult(NAME, Verdict.INVALID, reason, value=float(len(broken)), threshold=0.0)

@@ -1,4 +1,4 @@
-"""Checks the share of driver lag in latency: time in which the driver was busy otherwise."""
+"""Checks how much of the latency was delay in the load driver."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ NAME = "driver_lag"
 
 
 def check(run: Run) -> CheckResult:
-    """Return unknown if the 99th percentile of driver lag is too large against that of latency."""
+    """Return unknown if the driver's delay is large compared with latency."""
     load = summarise_load(run)
     if load is None or not load.all_operations.ok:
-        reason = "no load: the driver had one operation at a time"
+        reason = "driver lag does not apply: the driver sent one operation at a time"
         return CheckResult(NAME, Verdict.VALID, reason)
     lag = load.all_operations.driver_lag
     if lag is None:
-        reason = "driver lag not measured: the run was made before it was recorded"
+        reason = "driver lag not measured: an older version of Assay made the run"
         return CheckResult(NAME, Verdict.VALID, reason, measured=False)
     lag_s, latency_s = _tail(lag), _tail(load.all_operations.latency)
     share = lag_s / latency_s if latency_s else 0.0

@@ -1,4 +1,4 @@
-"""Checks that a query was executed with the plan that the study's part expects.
+"""Checks that a query was executed with the plan that the study expects.
 
 Only studies state expected plans, so the check is not among those of every run.
 """

@@ -1,4 +1,4 @@
-"""Checks that all hosts of a fleet finished their load, and how exactly their clocks agree."""
+"""Checks that all client hosts finished their load, and how exactly their clocks agree."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NAME = "fleet"
 
 
 def check(run: Run) -> CheckResult:
-    """Return invalid if a host of the fleet was lost, because the load was then incomplete."""
+    """Return invalid if a client host was lost, because the load was then incomplete."""
     hosts = hosts_of(run.facts)
     if not hosts:
         return CheckResult(NAME, Verdict.VALID, "one host drove", measured=False)
@@ -27,24 +27,26 @@ def check(run: Run) -> CheckResult:
         return CheckResult(
             NAME,
             Verdict.UNKNOWN,
-            "the run was killed or is still going on: data from its hosts are not merged; they"
-            " are in"
-            f" {RAW_DIR}/{FLEET_DIR}, a folder for each host, by its own clock",
+            "the run was killed or is still running, so the data of its hosts are not merged; "
+            f"{RAW_DIR}/{FLEET_DIR} has a folder for each host, with times of its own clock",
         )
     lost = lost_hosts(hosts)
     if lost:
         return CheckResult(NAME, Verdict.INVALID, _lost(hosts, lost), value=float(len(lost)))
     unsure_s = clock_uncertainty_s(hosts)
     counts = ", ".join(f"{host['name']} {host['sessions']}" for host in hosts)
-    seen = f"{len(hosts)} host{'s' * (len(hosts) > 1)} drove (clients: {counts})"
+    seen = f"{len(hosts)} host{'s' * (len(hosts) > 1)} generated the load (clients: {counts})"
     if unsure_s is None:
-        reason = f"{seen}, and their clocks were not measured: times of different hosts do not fit"
+        reason = (
+            f"{seen}, and their clocks were not measured: times of different hosts cannot be "
+            "compared"
+        )
         return CheckResult(NAME, Verdict.UNKNOWN, reason)
     clock = "on one clock" if unsure_s == 0 else f"clocks known to {seconds_text(unsure_s)}"
     if unsure_s > CLOCK_UNCERTAINTY_S_MAX:
         reason = (
-            f"{seen}, {clock} only: figures of single seconds mix moments; use a network with"
-            f" lower latency"
+            f"{seen}, {clock} only: figures of single seconds mix different times; use a "
+            "network with lower latency"
         )
         return CheckResult(
             NAME, Verdict.UNKNOWN, reason, value=unsure_s, threshold=CLOCK_UNCERTAINTY_S_MAX
@@ -63,8 +65,8 @@ def _lost(hosts: Sequence[dict[str, Any]], lost: Sequence[dict[str, Any]]) -> st
     under_way = sum(host["ended"].get("under_way_max", 0) for host in lost)
     return (
         f"{len(lost)} of {len(hosts)} hosts ({names}) ended early, in phase {first['phase']}"
-        f" ({first['words']}): {clients} of {sum(host['sessions'] for host in hosts)} clients were"
-        f" gone from then on. {recorded:,} operations of theirs are recorded, at least"
-        f" {unheard:,} more had ended and are not, {under_way:,} at most were under way: how these"
-        " ended is not known. Run again with all hosts"
+        f" ({first['words']}): {clients} of {sum(host['sessions'] for host in hosts)} clients "
+        f"stopped then. {recorded:,} of their operations are recorded, at least {unheard:,} "
+        f"more had ended without a record, and at most {under_way:,} were in progress with an "
+        "unknown outcome. Repeat the run with all hosts"
     )

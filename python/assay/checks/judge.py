@@ -1,4 +1,4 @@
-"""Runs all checks over a run.
+"""Runs all checks on a run.
 
 The verdict of a check that raises an exception is unknown, never valid.
 """
@@ -43,7 +43,7 @@ def find_checks(kind: str = KIND_RUN) -> Iterator[tuple[str, Callable[[Run], Che
 
 
 def judge(run: Run) -> list[CheckResult]:
-    """Return one result per check, worst first."""
+    """Return one result per check of a run, the worst first."""
     results = [_safely(name, check, run) for name, check in find_checks(run.kind)]
     return sorted(results, key=lambda result: -result.verdict)
 
@@ -57,6 +57,9 @@ def _safely(name: str, check: Callable[[Run], CheckResult], run: Run) -> CheckRe
         if run.broken_seals():
             damaged = "not checked: the record is not as it was sealed"
             return CheckResult(name, Verdict.UNKNOWN, damaged, measured=False)
-        log.warning("check %s broke down", name, exc_info=True)
-        reason = f"the check broke down ({type(error).__name__}: {error}); the run is not checked"
+        log.warning("check %s failed because of a defect in Assay", name, exc_info=True)
+        reason = (
+            f"the check failed because of a defect in Assay ({type(error).__name__}: {error}); "
+            "the run is not checked"
+        )
         return CheckResult(name, Verdict.UNKNOWN, reason, measured=False)

@@ -1,4 +1,4 @@
-"""Checks that limits, read-ahead and device were in effect as requested."""
+"""Checks that resource limits, read-ahead and device were in effect as requested."""
 
 from __future__ import annotations
 
@@ -25,7 +25,9 @@ def check(run: Run) -> CheckResult:
     asked_for = request.get("limits") or {}
     changes = [*run.facts.get("changes", [])]
     if asked_for and limited is None:
-        return CheckResult(NAME, Verdict.UNKNOWN, "limits were requested, but none was recorded")
+        return CheckResult(
+            NAME, Verdict.UNKNOWN, ("limits were requested, but the record contains no limit")
+        )
     problems: list[CheckResult] = [
         *(_of_limits(limited) if limited else ()),
         *_of_changes(request, changes),
@@ -33,7 +35,9 @@ def check(run: Run) -> CheckResult:
     if problems:
         return max(problems, key=lambda problem: problem.verdict)
     if limited is None and not changes:
-        return CheckResult(NAME, Verdict.VALID, "nothing was limited or changed on the host")
+        return CheckResult(
+            NAME, Verdict.VALID, ("the run limited no resource and changed nothing on the host")
+        )
     phrases = [use_words(use) for use in limited.uses] if limited else []
     phrases += [change["what"] for change in changes]
     excess = max((use.excess or 0.0 for use in limited.uses), default=None) if limited else None
@@ -50,13 +54,20 @@ def _of_limit(use: LimitUse) -> Iterator[CheckResult]:
     asked = f"{use.name} {amount_text(use.name, use.asked)}"
     if not use.in_effect:
         effective = "no limit" if use.effective is None else amount_text(use.name, use.effective)
-        reason = f"{asked} did not take effect: the kernel reported {effective} at the end"
+        reason = (
+            f"the limit {asked} did not take effect: the kernel reported {effective} at the end"
+        )
         yield CheckResult(NAME, Verdict.INVALID, reason)
     if use.used is None and use.name != "cpus":
-        reason = f"whether {asked} was kept is not known: what was used was not counted"
+        reason = (
+            f"it is not known whether the limit {asked} held, because the kernel did not count "
+            "the use"
+        )
         yield CheckResult(NAME, Verdict.UNKNOWN, reason, measured=False)
     elif (excess := use.excess or 0.0) > LIMIT_EXCESS_SHARE_MAX:
-        reason = f"{asked} did not take effect: {amount_text(use.name, use.used)} was used"
+        reason = (
+            f"the limit {asked} did not take effect: {amount_text(use.name, use.used)} was used"
+        )
         yield CheckResult(
             NAME, Verdict.INVALID, reason, value=excess, threshold=LIMIT_EXCESS_SHARE_MAX
         )
@@ -64,11 +75,15 @@ def _of_limit(use: LimitUse) -> Iterator[CheckResult]:
 
 def _of_changes(request: dict[str, Any], changes: list[dict[str, Any]]) -> Iterator[CheckResult]:
     if (request.get("read_ahead_bytes") is not None or request.get("own_device")) and not changes:
-        yield CheckResult(NAME, Verdict.UNKNOWN, "a change of the host was requested, but not made")
+        yield CheckResult(
+            NAME,
+            Verdict.UNKNOWN,
+            ("a change of the host was requested, but the record contains none"),
+        )
     for change in changes:
         if change["effective"] != change["asked"]:
             reason = (
-                f"{change['what']} did not take effect: {change['asked']} was asked for, and"
-                f" {change['effective'] or 'nothing'} was read back"
+                f"{change['what']} did not take effect: {change['asked']} was requested, and "
+                f"{change['effective'] or 'nothing'} was read back"
             )
             yield CheckResult(NAME, Verdict.UNKNOWN, reason)

@@ -38,13 +38,16 @@ def check(run: Run) -> CheckResult:
     if skipped.height and not cut_off:
         share = skipped.height / events.height
         reason = (
-            f"{skipped.height} of {events.height} operations ({percent_text(share)}) were due and"
-            " never started: the engine did not keep up with the rate, and latencies cover only"
-            " the others"
+            f"{skipped.height} of {events.height} operations ({percent_text(share)}) were due "
+            "and never started: the engine did not keep up with the rate, and latencies cover "
+            "only the started operations"
         )
         return CheckResult(NAME, Verdict.UNKNOWN, reason, value=share, threshold=0.0)
     if events.filter(cut_short()).height and run.facts.get("fault") is None:
-        reason = "the run was stopped while operations were under way; they are left out"
+        reason = (
+            "the run was stopped while operations were in progress; these operations are not "
+            "counted"
+        )
         return CheckResult(NAME, Verdict.UNKNOWN, reason)
     return CheckResult(NAME, Verdict.VALID, _all_succeeded(run, events, skipped.height))
 
@@ -69,11 +72,11 @@ def failure_of_all(run: Run) -> str | None:
         return None
     first = failed.row(0, named=True)
     message = f"{first['operation']} failed: {_first_message(run, first)}{_crashes(run)}"
-    return f"{message}; no operation succeeded of {events.height}"
+    return f"{message}; none of {events.height} operations succeeded"
 
 
 def _cut_off_as_asked(run: Run, events: pl.DataFrame, failed: pl.DataFrame) -> CheckResult | None:
-    """Return the verdict if every failure is a query that was cut off at its own time limit.
+    """Return the verdict if every failure is a query that was cut off at its time limit.
 
     The verdict applies to forced plans and to runs without a technique, for which a time limit
     answers how long queries take.
@@ -85,8 +88,8 @@ def _cut_off_as_asked(run: Run, events: pl.DataFrame, failed: pl.DataFrame) -> C
     limit = seconds_text(request["operation_deadline_s"])
     names = ", ".join(sorted(set(failed["operation"])))
     reason = (
-        f"{failed.height} of {events.height} operations were cancelled after {limit}, as was asked"
-        f" for: {names}; all others succeeded"
+        f"{failed.height} of {events.height} operations were cancelled after {limit}, the "
+        f"requested time limit: {names}; all others succeeded"
     )
     verdict = Verdict.VALID if request.get("forced") else Verdict.UNKNOWN
     return CheckResult(NAME, verdict, reason, value=float(failed.height))
@@ -111,8 +114,8 @@ def _all_succeeded(run: Run, events: pl.DataFrame, skipped: int) -> str:
     if run.facts.get("fault") is not None:
         ended = events.filter(~cut_short()).height
         return (
-            f"{ended} operations ended before the engine was killed, and all of them succeeded;"
-            f" {events.height - ended} were under way then"
+            f"{ended} operations ended before the engine was killed, and all of them succeeded; "
+            f"{events.height - ended} were in progress then"
         )
     again = events.filter((pl.col("retries") > 0) & (pl.col("outcome") == "ok")).height
     sentence = f"{events.height} operations were due, and all of them succeeded"
@@ -121,19 +124,19 @@ def _all_succeeded(run: Run, events: pl.DataFrame, skipped: int) -> str:
             f"{events.height} operations were due, {skipped} of them too shortly before the end to"
             " be started; all others succeeded"
         )
-    return f"{sentence}, {again} after being tried again" if again else sentence
+    return f"{sentence}, {again} of them after a retry" if again else sentence
 
 
 def identity_broken(events: pl.DataFrame, counted: dict[str, int] | None) -> str | None:
     """Return a sentence on events that contradict each other or the driver's counts, or None."""
     unknown = set(events["outcome"]) - OUTCOMES
     if unknown:
-        return f"events have outcomes that do not exist: {', '.join(sorted(unknown))}"
+        return f"the record contains events with unknown outcomes: {', '.join(sorted(unknown))}"
     if events["sequence"].n_unique() != events.height:
-        return "two events have the same number: an operation was written down twice"
+        return "two events have the same number: the record contains an operation twice"
     recorded = {word: events.filter(pl.col("outcome") == word).height for word in sorted(OUTCOMES)}
     if counted is not None and {word: counted[word] for word in recorded} != recorded:
-        return f"the driver counted {counted}, and the record has {recorded}"
+        return f"the driver counted the outcomes {counted}, and the record contains {recorded}"
     return None
 
 
@@ -156,7 +159,7 @@ def _crashes(run: Run) -> str:
     if not crashes:
         return ""
     times = "once" if len(crashes) == 1 else f"{len(crashes)} times"
-    return f"; the server died {times} and was started again: {crashes[0]['words']}"
+    return f"; the server crashed {times} and was restarted: {crashes[0]['words']}"
 
 
 def _first_message(run: Run, event: dict[str, Any]) -> str:

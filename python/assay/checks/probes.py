@@ -28,7 +28,9 @@ def check(run: Run) -> CheckResult:
         reason = f"counters around operations are incomplete: {meter_error}"
         return CheckResult(NAME, Verdict.UNKNOWN, reason)
     if not probes:
-        return CheckResult(NAME, Verdict.UNKNOWN, "no probe ran: resources were not measured")
+        return CheckResult(
+            NAME, Verdict.UNKNOWN, ("no probe ran, so the use of resources was not measured")
+        )
     # Probes that query the engine end when it is killed; their samples until then are judged.
     killed = run.facts.get("fault") is not None
     for name, probe in probes.items():
@@ -41,7 +43,7 @@ def check(run: Run) -> CheckResult:
     ]
     gap_s, limit_s = max(gaps, key=lambda gap: gap[0] / gap[1])
     if gap_s > limit_s:
-        reason = f"a probe saw nothing for {gap_s:.1f} s: that time is not covered"
+        reason = f"a probe took no sample for {gap_s:.1f} s, so that time is not covered"
         return CheckResult(NAME, Verdict.UNKNOWN, reason, value=gap_s, threshold=limit_s)
     shares = probe_core_shares(run)
     share = sum(cost for name, cost in shares.items() if name not in ASKED_FOR) if shares else None

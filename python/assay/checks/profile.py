@@ -25,10 +25,10 @@ PROBE = "profile"
 
 
 def check(run: Run) -> CheckResult:
-    """Return unknown if samples were lost, or do not match the measured CPU time."""
+    """Return *unknown* if samples were lost, or if their sum is not the measured CPU time."""
     profile = read_profile(run)
     if profile is None:
-        return CheckResult(NAME, Verdict.VALID, "not profiled: no CPU samples were asked for")
+        return CheckResult(NAME, Verdict.VALID, "not profiled: the run had no option --profile")
     lost = _lost_share(profile.sampling)
     if lost is not None and lost > SAMPLES_LOST_SHARE_MAX:
         reason = (
@@ -41,8 +41,8 @@ def check(run: Run) -> CheckResult:
     cost = probe_core_shares(run).get(PROBE, 0.0)
     if cost > PROFILE_CORE_SHARE_MAX:
         reason = (
-            f"sampling used {percent_text(cost)} of a core, which the engine may have missed:"
-            " sample less often with --profile-hz"
+            f"sampling used {percent_text(cost)} of a core, which may have slowed the engine: "
+            "sample less often with --profile-hz"
         )
         return CheckResult(
             NAME, Verdict.UNKNOWN, reason, value=cost, threshold=PROFILE_CORE_SHARE_MAX
@@ -61,16 +61,18 @@ def _lost_share(sampling: Sampling) -> float | None:
 def _agreement(explained: Shares) -> CheckResult:
     ratio, by_chance = explained.agreement, explained.by_chance
     if ratio is None or by_chance is None:
-        reason = "samples cannot be verified: CPU time was not counted around operations"
+        reason = (
+            "the samples cannot be verified, because CPU time was not counted around operations"
+        )
         return CheckResult(NAME, Verdict.VALID, reason, measured=False)
     difference = abs(ratio - 1)
     seen = (
-        f"samples stand for {explained.sampled_s:.3g} s of CPU time,"
-        f" {explained.metered_s:.3g} s counted"
+        f"the CPU samples represent {explained.sampled_s:.3g} s of CPU time, and the kernel "
+        f"counted {explained.metered_s:.3g} s"
     )
     is_far = difference > PROFILE_DIFFERENCE_MAX
     if is_far and difference <= by_chance:
-        reason = f"{seen}: too few to be compared; measure for longer"
+        reason = f"{seen}: the samples are too few for a comparison; measure for longer"
         return CheckResult(NAME, Verdict.VALID, reason, measured=False, value=difference)
     if is_far:
         reason = f"{seen}: the profile's shares cover only the sampled part of the CPU time"

@@ -34,7 +34,7 @@ def check(run: Run) -> CheckResult:
         reason = "rate not checked: no operation ended"
         return CheckResult(NAME, Verdict.UNKNOWN, reason, measured=False)
     if grew(went, load):
-        reason = _not_held(went, "latency grows with the length of the run", load)
+        reason = _not_held(went, "latency grows during the whole run", load)
         limit = backlog_limit(went, load)
         return CheckResult(
             NAME, Verdict.INVALID, reason, value=float(went.waiting_end), threshold=limit
@@ -49,8 +49,15 @@ def check(run: Run) -> CheckResult:
             value=share,
             threshold=ON_TIME_SHARE_MIN,
         )
-    seen = f"{rate_text(went.rate_per_s)} was held: {rate_text(went.done_per_s)} were done"
-    on_time = f"{percent_text(share)} started in time" if share is not None else "none started late"
+    seen = (
+        f"the rate of {rate_text(went.rate_per_s)} was held: {rate_text(went.done_per_s)} were "
+        "completed"
+    )
+    on_time = (
+        f"{percent_text(share)} of the operations started in time"
+        if share is not None
+        else "none started late"
+    )
     return CheckResult(
         NAME, Verdict.VALID, f"{seen}, {on_time}", value=share, threshold=ON_TIME_SHARE_MIN
     )
@@ -63,14 +70,14 @@ def grew(went: Schedule, load: Load) -> bool:
 
 
 def backlog_limit(went: Schedule, load: Load) -> float:
-    """Return the number of operations that may wait at the end, at least one per client."""
+    """Return the number of operations that may wait at the end of an open load."""
     return max(went.rate_per_s * BACKLOG_SECONDS_MAX, float(load.clients))
 
 
 def _not_held(went: Schedule, why: str, load: Load) -> str:
     slower = "--rate" if load.speed is None else "--speed"
     return (
-        f"the engine did not hold {rate_text(went.rate_per_s)}: {rate_text(went.done_per_s)} were"
-        f" done, {went.waiting_end:,} operations waited at the end, and {why}; a lower {slower} can"
-        " be held, and more --clients may hold this one"
+        f"the engine did not hold the rate of {rate_text(went.rate_per_s)}: "
+        f"{rate_text(went.done_per_s)} were completed, {went.waiting_end:,} operations waited "
+        f"at the end, and {why}; use a lower {slower}, or more --clients"
     )

@@ -29,8 +29,8 @@ def check(run: Run) -> CheckResult:
     lost = float(sum(copy.comparison.lost for copy in recovered))
     if worst.error is not None:
         reason = (
-            f"the database was not recovered {after}, with {comparison.acknowledged:,} acknowledged"
-            f" {operation}: {worst.error}"
+            f"the database could not be recovered {after}, with {comparison.acknowledged:,} "
+            f"acknowledged {operation}: {worst.error}"
         )
         return CheckResult(NAME, Verdict.INVALID, reason, value=lost, threshold=0.0)
     if comparison.lost:
@@ -41,19 +41,19 @@ def check(run: Run) -> CheckResult:
         return CheckResult(NAME, Verdict.INVALID, reason, value=lost, threshold=0.0)
     acknowledged = sum(copy.comparison.acknowledged for copy in recovered)
     if not acknowledged:
-        reason = f"no {operation} had been acknowledged: say a longer time until then"
+        reason = f"no {operation} had been acknowledged before the crash: let the crash come later"
         return CheckResult(NAME, Verdict.UNKNOWN, reason)
     return CheckResult(NAME, Verdict.VALID, _held(recovered, acknowledged, operation), value=lost)
 
 
 def _without_copies(run: Run) -> CheckResult:
-    """Return the verdict for a run without queries of a recovered database."""
+    """Return the verdict for a run in which no recovered database was queried."""
     if run.facts.get("fault") is not None:
-        done = "the engine was killed, and the state of its database afterwards"
+        done = "the engine was killed, and the state of its database after the crash"
     elif run.facts.get("copies"):
-        done = "the device was copied, and the state of the copies"
+        done = "the device was copied, and the state of the database in the copies"
     else:
-        reason = "recovery not checked: nothing was killed or copied"
+        reason = "recovery not checked: the run had neither --kill nor --copies"
         return CheckResult(NAME, Verdict.VALID, reason, measured=False)
     return CheckResult(NAME, Verdict.UNKNOWN, f"{done} is not known")
 
@@ -73,7 +73,7 @@ def _held(recovered: list[RecoveredCopy], acknowledged: int, operation: str) -> 
 
 
 def _keys(run: Run, worst: RecoveredCopy) -> str:
-    """Return the first lost keys, such as `w_id 1, d_id 3, o_id 3120`."""
+    """Return text with the first lost keys, such as `w_id 1, d_id 3, o_id 3120`."""
     names = run.facts["workload"]["receipt"]["names"]
     keys = [
         ", ".join(f"{name} {value}" for name, value in zip(names, key, strict=True))

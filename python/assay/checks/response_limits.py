@@ -19,9 +19,9 @@ def check(run: Run) -> CheckResult:
     limits_s: dict[str, float] = run.facts["workload"].get("limits_s", {})
     load = summarise_load(run) if limits_s else None
     if not limits_s or load is None:
-        reason = "response times have no limits: the workload names none"
+        reason = "response times were not checked: the workload declares no limits"
         if limits_s:
-            reason = "limits of response times are of a load, and there was none"
+            reason = "response times were not checked: the limits apply to a load with clients"
         return CheckResult(NAME, Verdict.VALID, reason, measured=False)
     p90_s = {
         name: operation.latency.p90
@@ -29,18 +29,18 @@ def check(run: Run) -> CheckResult:
         if name in limits_s and operation.latency.p90 is not None
     }
     if not p90_s:
-        reason = "limits of response times not checked: too few operations succeeded"
+        reason = "response times were not checked: too few operations succeeded"
         return CheckResult(NAME, Verdict.UNKNOWN, reason, measured=False)
     name, p90 = max(p90_s.items(), key=lambda entry: entry[1] / limits_s[entry[0]])
     limit_s = limits_s[name]
     if p90 > limit_s:
         reason = (
-            f"the limit of {name} is broken: nine of ten may take {seconds_text(limit_s)} at most,"
-            f" and the 90th percentile of their latency is {seconds_text(p90)}"
+            f"the response time of {name} exceeds its limit: the 90th percentile may be "
+            f"{seconds_text(limit_s)} at most, and is {seconds_text(p90)}"
         )
         return CheckResult(NAME, Verdict.INVALID, reason, value=p90, threshold=limit_s)
     reason = (
-        "90 % of each type of transaction are within its limit; the nearest to its own is that of"
-        f" {name}: {seconds_text(p90)}"
+        "90 % of each transaction type are within its time limit; the closest to its limit is "
+        f"{name}: {seconds_text(p90)}"
     )
     return CheckResult(NAME, Verdict.VALID, reason, value=p90, threshold=limit_s)

@@ -21,9 +21,9 @@ def check(run: Run) -> CheckResult:
     """Return invalid if a successful execution returned another number of rows."""
     rows_expected: dict[str, int | list[int]] = run.facts["workload"].get("rows_expected", {})
     if not rows_expected or not run.facts["engine"]["answers"]:
-        reason = "rows not counted: no operation says how many it returns"
+        reason = "rows not counted: no operation declares how many rows it returns"
         if rows_expected:
-            reason = f"rows not counted: engine {run.facts['engine']['name']} returns none"
+            reason = f"rows not counted: the engine {run.facts['engine']['name']} returns no rows"
         return CheckResult(NAME, Verdict.VALID, reason, measured=False)
     counted = _counted(run, rows_expected)
     if counted.is_empty():
@@ -32,7 +32,7 @@ def check(run: Run) -> CheckResult:
     within = pl.col("rows").is_between(pl.col("least"), pl.col("most"))
     wrong = counted.filter(~within.fill_null(value=False))
     if wrong.is_empty():
-        reason = f"{counted.height} executions returned as many rows as they should"
+        reason = f"{counted.height} executions returned the expected number of rows"
         return CheckResult(NAME, Verdict.VALID, reason)
     first = wrong.row(0, named=True)
     reason = (
@@ -62,6 +62,6 @@ def _counted(run: Run, rows_expected: dict[str, int | list[int]]) -> pl.DataFram
 
 
 def _wanted(row: dict[str, Any]) -> str:
-    """Return the expected number of rows, in words."""
+    """Return the expected number of rows as text."""
     least, most = row["least"], row["most"]
     return str(least) if least == most else f"{least} to {most}"

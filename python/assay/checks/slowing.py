@@ -30,14 +30,20 @@ def check(run: Run) -> CheckResult:
     asked = run.facts["request"].get("slow")
     if not asked:
         return CheckResult(NAME, Verdict.VALID, "not slowed: no slowing was requested")
-    ending: dict[str, Any] = run.facts.get("slowing") or {"error": "its end was not recorded"}
+    ending: dict[str, Any] = run.facts.get("slowing") or {
+        "error": "the end of the slowing was not recorded"
+    }
     if ending["error"]:
-        reason = f"the engine was not slowed to the end: {ending['error']}; run it again"
+        reason = (
+            f"the engine was not slowed until the end of the run: {ending['error']}; repeat the run"
+        )
         return CheckResult(NAME, Verdict.INVALID, reason)
     window = window_of(run)
     done = slowing(run, window)
     if window is None or done is None:
-        reason = "the effect of slowing is unknown: it has no rows around the measured part"
+        reason = (
+            "the effect of slowing is unknown: the record has no slowing data of the measured part"
+        )
         return CheckResult(NAME, Verdict.UNKNOWN, reason, measured=False)
     cost = ending["cpu_ns"] / NS_PER_S / max(1e-9, _seconds(run))
     findings = (_factor(done), _overlooked(run, done), _ahead(done), _cost(cost))
@@ -50,15 +56,15 @@ def _factor(done: Slowing) -> CheckResult | None:
         return None
     reached = _factors_text(done.achieved)
     reason = (
-        f"{_factors_text(done.asked)} was asked for, and {reached} was reached: the engine stood"
-        f" still for {seconds_text(done.stopped_s)} of {seconds_text(done.owed_s)}; repeat it on a"
-        " quieter host"
+        f"slowing by {_factors_text(done.asked)} was requested, and {reached} was reached: the "
+        f"engine was stopped for {seconds_text(done.stopped_s)} of {seconds_text(done.owed_s)}; "
+        "repeat the run on a less busy host"
     )
     return _unknown_result(reason, abs(share - 1.0), SLOWED_DIFFERENCE_MAX)
 
 
 def _overlooked(run: Run, done: Slowing) -> CheckResult | None:
-    """Compare the CPU time that slowing counted with the kernel's count for the same processes."""
+    """Return unknown if slowing missed CPU time that the kernel counted."""
     used = window_accounts(run)
     if used is None or not used.knows_engine:
         return None
@@ -68,8 +74,8 @@ def _overlooked(run: Run, done: Slowing) -> CheckResult | None:
         return None
     share = missing_s / counted_s
     reason = (
-        f"{percent_text(share)} of the engine's CPU time was missed and not slowed: its processes"
-        f" are too short-lived, or the driver in its process uses much CPU"
+        f"{percent_text(share)} of the engine's CPU time was not slowed: its processes are too "
+        "short-lived, or the driver in its process uses much CPU"
     )
     return _unknown_result(reason, share, SLOWED_OVERLOOKED_MAX)
 
@@ -79,9 +85,9 @@ def _ahead(done: Slowing) -> CheckResult | None:
     if DISK not in done.asked or share is None or share <= SLOWED_AHEAD_SHARE_MAX:
         return None
     reason = (
-        f"{percent_text(share)} of what the disk read it read while the engine stood still, which"
-        " slowed nothing: the disk was slower by less than was asked for. Limit it instead"
-        " (--limit read-iops or read-rate), or take the read-ahead away"
+        f"{percent_text(share)} of the bytes from disk were read while the engine was stopped, "
+        "so the disk was slowed by less than requested. Use --limit read-iops or read-rate "
+        "instead, or switch off the read-ahead"
     )
     return _unknown_result(reason, share, SLOWED_AHEAD_SHARE_MAX)
 
@@ -90,8 +96,8 @@ def _cost(share: float) -> CheckResult | None:
     if share <= SLOWER_CORE_SHARE_MAX:
         return None
     reason = (
-        f"what slowed the engine used {percent_text(share)} of a core, which the engine may have"
-        " missed: repeat it on a quieter host"
+        f"the process that slows the engine used {percent_text(share)} of a core, which may "
+        "have slowed the engine further: repeat the run on a less busy host"
     )
     return _unknown_result(reason, share, SLOWER_CORE_SHARE_MAX)
 
@@ -99,15 +105,15 @@ def _cost(share: float) -> CheckResult | None:
 def _as_asked(done: Slowing, cost: float) -> CheckResult:
     share = done.paid_share
     reason = (
-        f"{_factors_text(done.achieved)} slower for the engine, which stood still for"
-        f" {done.stopped_s:.2f} s; {percent_text(cost)} of a core was needed for it"
+        f"slowed for the engine: {_factors_text(done.achieved)}; the engine was stopped for "
+        f"{done.stopped_s:.2f} s, which took {percent_text(cost)} of a core"
     )
     value = None if share is None else abs(share - 1.0)
     return CheckResult(NAME, Verdict.VALID, reason, value=value, threshold=SLOWED_DIFFERENCE_MAX)
 
 
 def _seconds(run: Run) -> float:
-    """Return the number of seconds for which the engine was watched."""
+    """Return text on the number of seconds for which the engine was watched."""
     times = run.table("slowing")["time_ns"].to_list()
     return float(times[-1] - times[0]) / NS_PER_S
 

@@ -21,13 +21,15 @@ def check(run: Run) -> CheckResult:
     mix = transactions(run, summarise_load(run))
     rate = None if mix is None else mix.rate
     if rate is None or rate.least is None or rate.most is None:
-        reason = "the rate has no bounds: only a specified mix with think times has them"
+        reason = "rate not checked: only a specified mix with think times has bounds"
         return CheckResult(NAME, Verdict.VALID, reason, measured=False)
-    seen = f"{rate.name} is {rate.value:,.1f}, counted from {rate.counted:,} {rate.operation}"
+    seen = (
+        f"the rate {rate.name} is {rate.value:,.1f}, counted from {rate.counted:,} {rate.operation}"
+    )
     if rate.terminals is not None and rate.clients != rate.terminals:
         reason = (
-            f"{seen}; its bounds are of {rate.terminals} clients at this scale, and there were"
-            f" {rate.clients}"
+            f"{seen}; its bounds apply to {rate.terminals} clients at this scale, and the run "
+            f"had {rate.clients}"
         )
         return CheckResult(NAME, Verdict.UNKNOWN, reason, value=rate.value)
     return _judged(rate, seen, rate.least, rate.most)
@@ -40,13 +42,14 @@ def _judged(rate: Rate, seen: str, least: float, most: float) -> CheckResult:
     threshold = least if rate.value < least else most
     if abs(rate.value - threshold) <= RATE_ERRORS_MAX * rate.standard_error:
         reason = (
-            f"{seen}; it must be {bounds}, and there were too few to decide: give a longer --time"
+            f"{seen}; the rate must be {bounds}, and the run has too few operations to decide: "
+            "use a longer --time"
         )
         return CheckResult(NAME, Verdict.UNKNOWN, reason, value=rate.value, threshold=threshold)
     why = (
-        "the engine does not keep up with its terminals: fewer warehouses"
+        "the engine does not keep up with its terminals: use fewer warehouses"
         if rate.value < least
         else "clients did not wait as the specification requires"
     )
-    reason = f"{seen}; it has to be {bounds}: {why}"
+    reason = f"{seen}; the rate must be {bounds}: {why}"
     return CheckResult(NAME, Verdict.INVALID, reason, value=rate.value, threshold=threshold)

@@ -1,4 +1,4 @@
-"""Checks that the run began in the requested state: cold, os-warm, loaded or hot."""
+"""Checks that the run began in the requested cache state."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ def check(run: Run) -> CheckResult:
         return _by_load(state, died=bool(run.facts.get("crashes")))
     was_allowed = run.facts["request"].get("allow_host_changes")
     if state.asked == "cold" and was_allowed and not state.host_changes:
-        return _not_reached(state, "; ".join(state.left) or "no cache of the host was dropped")
+        return _not_reached(state, "; ".join(state.left) or "Assay dropped no cache of the host")
     return _judged(state)
 
 
 def _by_load(state: StartingState, *, died: bool) -> CheckResult:
-    """Return the verdict for a run that starts in state `loaded`: its loader must still run."""
+    """Return the verdict for cache state `loaded`: the loading process must still run."""
     if died:
-        return _not_reached(state, "the process that loaded the data died and was restarted")
+        return _not_reached(state, "the process that loaded the data crashed and was restarted")
     if not state.loaded_by_measured:
-        return _not_reached(state, "the measured process is not the one that loaded the data")
+        return _not_reached(state, "the data were loaded by another process than the measured one")
     if state.data_bytes == 0:
-        return _not_reached(state, "there are no data files")
+        return _not_reached(state, "the engine has no data files")
     share, cached = state.resident_share, state.engine_cached_bytes
     if share is None:
         left = "; ".join(state.left) or "the amount of data in memory was not recorded"
@@ -59,7 +59,7 @@ def _by_load(state: StartingState, *, died: bool) -> CheckResult:
 
 def _judged(state: StartingState) -> CheckResult:
     if state.data_bytes == 0:
-        return _not_reached(state, "there are no data files")
+        return _not_reached(state, "the engine has no data files")
     share = state.resident_share
     if share is None:
         left = "; ".join(state.left) or "the amount of data in memory was not recorded"
@@ -70,28 +70,28 @@ def _judged(state: StartingState) -> CheckResult:
     )
     if state.asked == "os-warm":
         if share < WARM_RESIDENT_SHARE_MIN:
-            return _not_reached(state, f"{seen}, less than such a run needs", share)
+            return _not_reached(state, f"{seen}, less than --state os-warm needs", share)
         return _past_the_cache(state, seen, share)
     if share > COLD_RESIDENT_SHARE_MAX:
-        why = "the file system, or a process that holds the files open, keeps them in memory"
+        why = "the file system, or a process that has the files open, keeps them in memory"
         return _not_reached(state, f"{seen}: {why}", share)
     return _by_reads(state, seen, share)
 
 
 def _past_the_cache(state: StartingState, seen: str, share: float) -> CheckResult:
-    """Return the verdict for an engine that may read its files without the page cache.
+    """Return the verdict for an engine that may read files without the page cache.
 
     Small reads may be of programs, and reads larger than the data include other files, so neither
     shows where the data were.
     """
     read, data = state.first_read_bytes or 0, state.data_bytes or 0
     if not state.page_cache:
-        return _not_reached(state, f"{seen}, and the engine reads them past the page cache", share)
+        return _not_reached(state, f"{seen}, but the engine bypasses the page cache", share)
     first_read = "" if state.first_read_bytes is None else f", {_first_read(state)}"
     least = max((1 - WARM_RESIDENT_SHARE_MIN) * data, PROGRAMS_READ_BYTES_MAX)
     if least < read <= data:
-        why = "that is more than its programs, so it may read its data past the page cache"
-        return _not_reached(state, f"{seen}, and yet{first_read[1:]}: {why}", share)
+        why = "this exceeds the size of its programs, so the engine may bypass the page cache"
+        return _not_reached(state, f"{seen}, but{first_read[1:]}: {why}", share)
     return CheckResult(
         NAME,
         Verdict.VALID,
@@ -102,21 +102,23 @@ def _past_the_cache(state: StartingState, seen: str, share: float) -> CheckResul
 
 
 def _by_reads(state: StartingState, seen: str, share: float) -> CheckResult:
-    """Return the verdict from the first query's reads, which a cold engine needs for data on disk.
+    """Return the verdict from the first query's reads, which show the cache state.
 
     A cold engine's first query need not read if the engine's start or refresh functions read the
     data, or if the plan names no table.
     """
     brought = state.start_brought_bytes
     if state.first_read_bytes is None:
-        reads = "device reads of the first query not measured"
+        reads = "device reads of the first query were not measured"
     else:
         reads = _first_read(state)
         before = state.earlier_read_bytes or brought
         if not (state.first_read_bytes or before) and state.first_scans is not False:
-            return _not_reached(state, f"{seen}, and yet {reads}", share)
+            return _not_reached(state, f"{seen}, but {reads}", share)
     if brought:
-        reads += f"; the start had brought {bytes_text(brought)} of the data files into memory"
+        reads += (
+            f"; the engine's start had read {bytes_text(brought)} of the data files into memory"
+        )
     return CheckResult(
         NAME,
         Verdict.VALID,
@@ -136,7 +138,7 @@ def _not_reached(state: StartingState, why: str, share: float | None = None) -> 
     return CheckResult(
         NAME,
         Verdict.UNKNOWN,
-        f"state {state.asked} not reached: {why}",
+        f"the state {state.asked} was not reached: {why}",
         value=share,
         threshold=None if share is None else thresholds[state.asked],
     )

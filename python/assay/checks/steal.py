@@ -24,6 +24,6 @@ def check(run: Run) -> CheckResult:
     share = used.steal_s / used.capacity_s
     seen = f"the hypervisor took {percent_text(share)} of the machine's CPU time"
     if share > STEAL_SHARE_MAX:
-        reason = f"{seen}: times are longer than the engine's; repeat the run on a quieter host"
+        reason = f"{seen}: measured times are too long; repeat the run on a less busy host"
         return CheckResult(NAME, Verdict.UNKNOWN, reason, value=share, threshold=STEAL_SHARE_MAX)
     return CheckResult(NAME, Verdict.VALID, seen, value=share, threshold=STEAL_SHARE_MAX)

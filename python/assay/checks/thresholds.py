@@ -1,4 +1,4 @@
-"""All numeric thresholds of the checks; docs/numbers/checks.md repeats them (tested).
+"""All numeric thresholds of the checks.
 
 A noisy machine makes a run unknown: its figures are shown with a warning.
 """

@@ -40,6 +40,9 @@ CODE_OF_TYPER_FOR_CTRL_C = 130
 # Number of new objects before a garbage collection. Modules and documents live until the end, so
 # Python's default of 700 would spend a seventh of a short run's CPU time on searching them.
 OBJECTS_PER_COLLECTION = 200_000
+# numpy's OpenBLAS starts a thread for each core when it is loaded, which waits actively at first: a
+# load beside the measured engine. Assay's own calculations need one thread.
+ONE_THREAD = ("OPENBLAS_NUM_THREADS", "1")
 
 app = typer.Typer(
     name="assay",
@@ -71,7 +74,9 @@ def top(
         say_version(as_json=as_json)
         raise typer.Exit
     if as_json and context.invoked_subcommand is None:
-        raise UsageError("--json before a verb works with --version only: write it after the verb")
+        raise UsageError(
+            "--json before a command works with --version only: write it after the command"
+        )
 
 
 def run_command(arguments: list[str] | None = None) -> int:
@@ -125,7 +130,7 @@ def _refuse_nul(arguments: list[str]) -> None:
     """Refuse arguments with a NUL character, which no file name or address contains."""
     for argument in arguments:
         if "\0" in argument:
-            raise UsageError(f"{argument}: there is a NUL character in it")
+            raise UsageError(f"the argument {argument} contains a NUL character: remove it")
 
 
 def _keys(verb: str) -> dict[str, str]:
@@ -168,6 +173,7 @@ def _stop(number: int, _frame: FrameType | None) -> None:
 def main() -> None:
     """Entry point of the command. SIGTERM and a closed terminal end a run as Ctrl-C does."""
     gc.set_threshold(OBJECTS_PER_COLLECTION)
+    os.environ.setdefault(*ONE_THREAD)
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _stop)
     open_standard_streams()

@@ -1,4 +1,4 @@
-"""`advice.toml`: how one engine carries out the engine-independent advice of findings."""
+"""Reads `advice.toml`: how one engine makes the changes that findings advise."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from assay.engines.contract import EngineError
 from assay.model.errors import suggestion
+from assay.model.finding import TableChange
 from assay.model.sql import PLACEHOLDERS, statement_of
 
 if TYPE_CHECKING:
@@ -27,22 +28,24 @@ ROLES = (
     "commit_sync",
     "second_log_sync",
     "lock_timeout",
+    "lock_scope",
     "temporary_memory",
+    "plan_reuse",
 )
 
-Doing = Literal["index", "statistics", "vacuum", "trigger"]
-RunningChange = Literal["index", "statistics", "vacuum", "setting"]
+Doing = Literal[TableChange, "trigger"]
+RunningChange = Literal[TableChange, "setting"]
 
 
 class CannotError(Exception):
-    """Error of an engine that cannot carry out advice.
+    """Error: an engine cannot make an advised change.
 
     The error message says why.
     """
 
 
 class CheaperValue(BaseModel):
-    """A value of a setting that shortens commits.
+    """A value of a setting that shortens commits, with its disadvantage.
 
     Attributes:
         value: Value in the engine's form.
@@ -68,8 +71,10 @@ class SettingFacts(BaseModel):
         cheaper: Value that shortens commits, and its disadvantage.
         needs: Another setting with values, in lower case, that this setting requires to have an
             effect.
+        also: Other settings that limit the same and get the same value.
         session: Whether each session can have its own value.
         restart: Whether a new value requires a restart of the server.
+        passed_by: For a cache, data that each session reads from files without it.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -81,12 +86,14 @@ class SettingFacts(BaseModel):
     off: str = "off"
     limits: str | None = None
     cheaper: CheaperValue | None = None
+    also: tuple[str, ...] = ()
     session: bool = False
     restart: bool = False
+    passed_by: str | None = None
 
 
 class CostlyFacts(BaseModel):
-    """A setting that costs time by itself.
+    """A setting that takes time by itself, such as a log of each statement.
 
     Attributes:
         setting: Name of the setting in the engine.
@@ -95,6 +102,9 @@ class CostlyFacts(BaseModel):
         part: Path of the node in the time tree that contains the cost.
         says: Behaviour of the engine with a costly value.
         default: Value without this cost.
+        seconds: For a setting that delays each statement, the length of one unit of its value in
+            seconds; None for other settings.
+        changes: Whether only statements that change rows have the cost.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -105,15 +115,19 @@ class CostlyFacts(BaseModel):
     part: str
     says: str
     default: str
+    seconds: float | None = None
+    changes: bool = False
 
 
 class RunningFacts(BaseModel):
-    """The declared ways to make a change on a server that other clients use.
+    """SQL files that make a change on a server that other clients use, and undo it.
 
     Attributes:
         make: SQL file that makes the change.
         undo: SQL file that reverts the change; None if no statement can.
         costs: Disadvantages of the change, worded as a clause.
+        session: Clause that is added for a setting that each session can have for itself; None
+            without one.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -121,10 +135,11 @@ class RunningFacts(BaseModel):
     make: str
     undo: str | None = None
     costs: str
+    session: str | None = None
 
 
 class AdviceFacts(BaseModel):
-    """The content of `advice.toml`.
+    """The content of `advice.toml`: how an engine makes advised changes.
 
     Unknown keys of `advice.toml` are errors.
 
@@ -165,7 +180,9 @@ class AdviceFacts(BaseModel):
     def _check_roles(cls, settings: dict[str, SettingFacts]) -> dict[str, SettingFacts]:
         for role in settings:
             if role not in ROLES:
-                raise ValueError(f"no setting has the role {role!r}; {suggestion(role, [*ROLES])}")
+                raise ValueError(
+                    f"no setting of the engine has the role {role!r}; {suggestion(role, [*ROLES])}"
+                )
         return settings
 
     def setting(self, role: str, value: str) -> tuple[str, str]:
@@ -183,6 +200,14 @@ class AdviceFacts(BaseModel):
         facts = self.settings[role]
         return facts.name, self._value(facts, value.strip())
 
+    def all_settings(self, role: str, value: str) -> dict[str, str]:
+        """Return the settings that carry out a role's value, such as 64 MB of work memory.
+
+        Raises the errors of `setting`.
+        """
+        name, text = self.setting(role, value)
+        return dict.fromkeys((name, *self.settings[role].also), text)
+
     def statement(
         self,
         template: str,
@@ -192,7 +217,7 @@ class AdviceFacts(BaseModel):
         expression: str | None = None,
         trigger: str = "",
     ) -> str:
-        """Return a file's SQL with quoted names filled in; `expression` is for an index."""
+        """Return the SQL of an advised change, with quoted names filled in."""
         return statement_of(
             template, table, columns, expression=expression, trigger=trigger, quote=self.quote
         )
@@ -241,7 +266,7 @@ def read_advice(document: Mapping[str, Any], file: Path) -> AdviceFacts:
 
 
 def running_files(facts: RunningFacts) -> tuple[str, ...]:
-    """Return the SQL files that make a change and undo it."""
+    """Return the SQL files that make an advised change and undo it."""
     return (facts.make,) if facts.undo is None else (facts.make, facts.undo)
 
 
@@ -253,8 +278,10 @@ def _check_template(file: Path, doing: str, path: Path) -> None:
     strange = set(template.get_identifiers()) - PLACEHOLDERS
     if strange or not template.is_valid():
         named = f"${min(strange)}" if strange else "a lone $"
-        known = ", ".join(f"${name}" for name in sorted(PLACEHOLDERS))
-        raise EngineError(f"{path}: {named} stands for nothing; known: {known}, and $$ for a $")
+        placeholders = ", ".join(f"${name}" for name in sorted(PLACEHOLDERS))
+        raise EngineError(
+            f"{path}: {named} is not a known placeholder; known: {placeholders}, and $$ for a $"
+        )
 
 
 def _spaced(role: str) -> str:

@@ -1,4 +1,4 @@
-"""The contract of engines whose logs and counters `assay capture` can read."""
+"""Interfaces of engines whose logs and counters `assay capture` can read."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 @runtime_checkable
 class ReadsLogs(Protocol):
-    """An engine whose servers write logs that Assay reads."""
+    """Interface of an engine whose servers write logs that Assay can read."""
 
     def read_logs(self, files: Sequence[Path]) -> ReadLog | None:
-        """Return the statements in the files of one log; None if it is not a log of this engine.
+        """Return the statements in a server's log files; None if they are not this engine's.
 
         Raises:
             EngineError: If a file begins as a log of this engine and cannot be read.
@@ -30,7 +30,7 @@ class ReadsLogs(Protocol):
 
 @runtime_checkable
 class CountsStatements(Protocol):
-    """An engine whose servers count the executions of each statement."""
+    """Interface of an engine whose servers count the executions of each statement."""
 
     def count_statements(self, dsn: str, seconds: float, sleep: Callable[[float], None]) -> Counted:
         """Return the statements of the next seconds, from counters and samples of sessions.

@@ -1,4 +1,4 @@
-"""Contracts for checking a user's statements: keep them from writing, and prepare them.
+"""Interfaces for checking a user's statements: preparing them, and preventing writes.
 
 The protocols of this module complete `assay.engines.contract`. Without these protocols, the effect
 of a statement is known only from its text, and a wrong name is found at its first execution.
@@ -23,21 +23,21 @@ RefusalKind = Literal["table", "column", "function", "schema", "permission", "sy
 
 @runtime_checkable
 class ReadsOnly(Protocol):
-    """The contract of servers whose connections can refuse every write."""
+    """Interface of servers whose connections can refuse every write."""
 
     @property
     def reads_only_by(self) -> str:
-        """Return the means by which sessions are read only, such as a setting, for readers."""
+        """Return the name of the means that makes sessions read only, such as a setting."""
         ...
 
     def read_only(self, address: Address) -> Address:
-        """Return the address whose connections only read, including those for administration."""
+        """Return the server address with read-only connections."""
         ...
 
 
 @runtime_checkable
 class ReadsOnlyByTransaction(Protocol):
-    """The contract of servers whose connections may not keep settings, as behind a pooler."""
+    """Interface of servers whose connections may not keep settings, as behind a pooler."""
 
     def read_only_transaction(self, instance: Instance) -> str | None:
         """Return the statement that begins a transaction that refuses writes.
@@ -49,15 +49,15 @@ class ReadsOnlyByTransaction(Protocol):
 
 @runtime_checkable
 class OpensFiles(Protocol):
-    """The contract of embedded engines that open a user's database file, see `Place.file`."""
+    """Interface of embedded engines that can open a user's database file."""
 
     @property
     def reads_only_by(self) -> str:
-        """Return the means by which a file is opened read only, for readers."""
+        """Return the name of the means that opens a file read only."""
         ...
 
     def file(self, dsn: str) -> Path:
-        """Return the file that a DSN names.
+        """Return the database file that a user's DSN (data source name) refers to.
 
         Raises `EngineError` if the file does not exist.
         """
@@ -66,10 +66,10 @@ class OpensFiles(Protocol):
 
 @runtime_checkable
 class ChangesFiles(Protocol):
-    """The contract of engines that open files (`OpensFiles`) and can revert a change exactly."""
+    """Interface of engines that can exactly revert a change of a user's database file."""
 
     def exact_undo(self, instance: Instance, make: str, undo: str) -> str:
-        """Return the statements that revert a change and restore the file's current state.
+        """Return the SQL that reverts a change and restores the file's current state.
 
         Args:
             instance: Instance with the file, opened for reading.
@@ -90,23 +90,23 @@ def named_file(dsn: str, scheme: str) -> Path:
     path = Path(dsn.removeprefix(f"{scheme}:").removeprefix("//")).expanduser().absolute()
     if not path.is_file():
         raise EngineError(
-            f"--dsn {dsn}: there is no file {path}: write it as {scheme}:FILE or {scheme}:///FILE"
+            f"--dsn {dsn}: the file {path} does not exist: write {scheme}:FILE or {scheme}:///FILE"
         )
     return path
 
 
 @runtime_checkable
 class TellsDialects(Protocol):
-    """The contract of engines whose SQL dialect depends on the product behind the address."""
+    """Interface of engines whose SQL dialect depends on the product behind the address."""
 
     def dialects_at(self, dsn: str) -> tuple[str, ...]:
-        """Return the product's dialects, its own first; empty if the product is not known."""
+        """Return the SQL dialects of the product behind an address, its own first."""
         ...
 
 
 @dataclass(frozen=True)
 class Trial:
-    """A statement to prepare.
+    """A statement to prepare on a server without executing it.
 
     Attributes:
         text: Statement with `$1`, `$2`, ... for its values.
@@ -119,7 +119,7 @@ class Trial:
 
 @dataclass(frozen=True)
 class Refusal:
-    """The reason why the server does not prepare a statement.
+    """The reason why the server refuses to prepare a statement.
 
     Attributes:
         kind: Kind of error.
@@ -138,7 +138,7 @@ class Refusal:
 
 @dataclass(frozen=True)
 class Tried:
-    """The result of trying one statement.
+    """The result of preparing one statement: a refusal, or the cost estimate.
 
     Attributes:
         refusal: Reason why it cannot be executed; None if no reason is known beforehand.
@@ -172,7 +172,7 @@ class KnownTable:
 
 @runtime_checkable
 class TriesStatements(Protocol):
-    """The contract of engines that prepare statements without executing them."""
+    """Interface of engines that can prepare statements without executing them."""
 
     def try_statements(
         self, instance: Instance, operations: Sequence[Sequence[Trial]]
@@ -185,7 +185,7 @@ class TriesStatements(Protocol):
         ...
 
     def known_tables(self, instance: Instance) -> list[KnownTable]:
-        """Return tables with their columns, to suggest similar names.
+        """Return the tables with their columns, to suggest similar names in errors.
 
         Raises `EngineError`.
         """
@@ -194,7 +194,7 @@ class TriesStatements(Protocol):
 
 @runtime_checkable
 class TellsPooler(Protocol):
-    """The contract of servers that may be behind a pooler, such as PgBouncer."""
+    """Interface of servers that may be behind a pooler, such as PgBouncer."""
 
     def is_pooled(self, instance: Instance) -> bool:
         """Return True if a pooler accepts the connection and forwards statements."""

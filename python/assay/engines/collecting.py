@@ -25,7 +25,7 @@ def log_options(log: Path) -> list[str]:
 
 
 class CollectionsReader:
-    """Reads pauses from a growing log: their number, total time, and the heap after the last.
+    """Reads garbage collection pauses from a growing log of a Java server.
 
     The reader implements `assay.probes.contract.CounterReader`. A log file that does not exist yet
     has no rows.
@@ -39,7 +39,7 @@ class CollectionsReader:
         self._used_bytes, self._size_bytes = 0, 0
 
     def read(self) -> list[tuple[str, str, str, float]]:
-        """Return rows of (source, object, counter, value). Raises `OSError`."""
+        """Return the counters of garbage collection as rows of (source, object, counter, value)."""
         try:
             with self._log.open("rb") as source:
                 source.seek(self._read_bytes)

@@ -1,4 +1,4 @@
-"""The contract of an engine: facts in `engine.toml`, behaviour in `engine.py`.
+"""Interfaces of an engine: facts in `engine.toml`, behaviour in `engine.py`.
 
 There are two kinds of engines: embedded ones and servers. An `Embedded` engine runs in the driver's
 process. A `Server` engine has its own processes, which the run starts through the guardian. Clients
@@ -25,7 +25,7 @@ class EngineError(AssayError):
 
 
 class Tell(Protocol):
-    """Receives the progress of a long operation."""
+    """Interface of a function that receives the progress of a long operation."""
 
     def __call__(self, phase: str, done: float, expected: float | None, unit: str) -> None:
         """Report that `done` of `expected` units of a phase are complete; None means unknown."""
@@ -33,12 +33,12 @@ class Tell(Protocol):
 
 
 def tell_nobody(phase: str, done: float, expected: float | None, unit: str) -> None:
-    """Ignore progress that nobody watches."""
+    """Ignore progress reports."""
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """The requested product: engine, version and source.
+    """The requested product of an engine: its version and source.
 
     Attributes:
         version: Version after the `@`: `18` or `18.6`; None means the engine's default.
@@ -53,7 +53,7 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Product:
-    """An installed product.
+    """An installed product of an engine, with its version and directory.
 
     Attributes:
         version: The full version, as the product reports it.
@@ -68,7 +68,7 @@ class Product:
 
 @dataclass(frozen=True)
 class Place:
-    """The directories and files of one engine instance.
+    """The directories and files of one running engine.
 
     `data` holds the files that must survive a restart.
 
@@ -89,7 +89,7 @@ Address = dict[str, Any]
 
 @dataclass
 class Instance:
-    """A running engine.
+    """A running engine: its settings and its own handle.
 
     Only the engine itself uses its `handle`.
     """
@@ -101,38 +101,38 @@ class Instance:
 
 
 class Engine(Protocol):
-    """The contract of a recipe for one database product."""
+    """Interface of an engine: how one database product is obtained and queried."""
 
     def obtain(self, wanted: Wanted, tell: Tell) -> Product:
-        """Obtain the product if needed.
+        """Obtain the engine's product, if it is not installed yet.
 
         The `EngineError` says how to fix a failure.
         """
         ...
 
     def effective_settings(self, instance: Instance) -> dict[str, str]:
-        """Return settings as the product reports them, without secrets."""
+        """Return the engine's settings in force, without secrets."""
         ...
 
     def sessions(self, instance: Instance, script: Script, seed: int, clients: int) -> list[object]:
-        """Return one session per client for the driver; values are drawn from the seed."""
+        """Return one session per client for the driver."""
         ...
 
 
 @runtime_checkable
 class SharesSessions(Protocol):
-    """The contract of engines that several hosts can drive, each with a share of the sessions."""
+    """Interface of engines whose sessions can be spread over several client hosts."""
 
     def share_of_sessions(
         self, instance: Instance, script: Script, seed: int, numbers: range
     ) -> list[object]:
-        """Return the sessions with these numbers out of all of `Engine.sessions`."""
+        """Return the sessions with the given numbers out of all clients' sessions."""
         ...
 
 
 @runtime_checkable
 class TellsPort(Protocol):
-    """The contract of servers that use TCP, so that their processes can be found on their host."""
+    """Interface of servers that use TCP, so that their processes can be found by port."""
 
     def port(self, instance: Instance) -> int | None:
         """Return the port of the connection; None if it does not use TCP."""
@@ -141,25 +141,25 @@ class TellsPort(Protocol):
 
 @runtime_checkable
 class Embedded(Protocol):
-    """The contract of engines in the driver's host process.
+    """Interface of engines that run inside the load generator's process, such as DuckDB.
 
     Starting an instance twice is a programming error.
     """
 
     def start(self, place: Place, settings: Mapping[str, str]) -> Instance:
-        """Start an instance.
+        """Start an embedded engine, and return it as a running instance.
 
         The `EngineError` names a wrong setting and how to fix it.
         """
         ...
 
     def stop(self, instance: Instance) -> None:
-        """Stop the instance in the product's own way."""
+        """Stop an embedded engine."""
         ...
 
 
 class Launcher(Protocol):
-    """Starts processes for a server engine; all end with the run.
+    """Interface that starts processes of a server, which all end with the run.
 
     If Assay runs as root, programs run as an unprivileged user, who owns the directories given to
     `own`.
@@ -167,7 +167,7 @@ class Launcher(Protocol):
 
     @property
     def scratch(self) -> Path:
-        """Return the instance's directory for sockets and files, owned by the programs' user."""
+        """Return the server's directory for sockets and temporary files."""
         ...
 
     def own(self, path: Path) -> None:
@@ -175,7 +175,7 @@ class Launcher(Protocol):
         ...
 
     def run(self, argv: Sequence[str], env: Mapping[str, str], timeout_s: float) -> None:
-        """Run a program until it ends.
+        """Run a program of the server until it ends.
 
         Raises `EngineError` with the program's last output if it fails.
         """
@@ -211,18 +211,18 @@ class Launcher(Protocol):
         ...
 
     def last_words(self) -> str | None:
-        """Return None while the server and its helpers run; otherwise how one of them ended."""
+        """Return None while the server and its helpers run, else how one of them ended."""
         ...
 
 
 @runtime_checkable
 class Server(Protocol):
-    """The contract of engines with processes of their own, including running servers."""
+    """Interface of engines that run as servers, including servers that run already."""
 
     def start(
         self, product: Product, place: Place, settings: Mapping[str, str], launcher: Launcher
     ) -> Address:
-        """Start a server on `place`, wait until it answers, and return its address.
+        """Start a server on a data directory, wait until it answers, and return its address.
 
         `place` is empty, or in the state after an orderly stop. The `EngineError` says how to fix a
         failure.
@@ -230,14 +230,14 @@ class Server(Protocol):
         ...
 
     def address(self, dsn: str) -> Address:
-        """Return the address of a running server.
+        """Return the address of a running server from its DSN.
 
         Raises `EngineError` for an invalid DSN.
         """
         ...
 
     def attach(self, address: Address) -> Instance:
-        """Connect for administration.
+        """Connect to a server for administration.
 
         Raises:
             EngineError: If the connection fails. The error message distinguishes refusal, wrong
@@ -246,7 +246,7 @@ class Server(Protocol):
         ...
 
     def detach(self, instance: Instance) -> None:
-        """Close the connection of `attach`; the server continues."""
+        """Close the administration connection; the server continues."""
         ...
 
     def version(self, instance: Instance) -> str:
@@ -258,23 +258,23 @@ class Server(Protocol):
         ...
 
     def schema_mark(self, instance: Instance, name: str) -> str | None:
-        """Return the note on a schema; None if the schema does not exist, empty without a note."""
+        """Return the note that marks a schema as Assay's; None if the schema does not exist."""
         ...
 
     def lock_schema(self, instance: Instance, name: str) -> bool:
-        """Lock a schema name until `detach`, even without a schema; False if another run has it."""
+        """Lock a schema name until `detach`; return False if another run holds the lock."""
         ...
 
     def make_schema(self, instance: Instance, name: str, mark: str) -> None:
-        """Create a schema for Assay's tables on the user's server, with a note."""
+        """Create a schema for Assay's tables on the user's server, with a note that marks it."""
         ...
 
     def mark_schema(self, instance: Instance, name: str, mark: str) -> None:
-        """Change the note on a schema."""
+        """Change the note that marks a schema as Assay's."""
         ...
 
     def use_schema(self, instance: Instance, name: str) -> None:
-        """Make this schema the default, for this connection and for the instance's address."""
+        """Make a schema the default for this connection and for later ones."""
         ...
 
     def drop_schema(self, instance: Instance, name: str) -> None:
@@ -284,7 +284,7 @@ class Server(Protocol):
 
 @dataclass(frozen=True)
 class Node:
-    """One node of a cluster.
+    """One node of a cluster: its name, role and host.
 
     Attributes:
         name: Unique name in the cluster; the object of the node's counters.
@@ -301,7 +301,7 @@ class Node:
 
 @runtime_checkable
 class Clustered(Protocol):
-    """The contract of servers that consist of several nodes.
+    """Interface of servers that consist of several cluster nodes.
 
     The counters of a cluster have source `nodes`, with one object per node.
 
@@ -309,13 +309,13 @@ class Clustered(Protocol):
     """
 
     def nodes(self, instance: Instance) -> tuple[Node, ...]:
-        """Return the current nodes, coordinator first. Raises `EngineError`."""
+        """Return the current nodes of the cluster, the coordinator first."""
         ...
 
 
 @runtime_checkable
 class Restarts(Protocol):
-    """The contract of servers that Assay can restart after a crash while a run continues."""
+    """Interface of servers that Assay can restart after a crash while a run continues."""
 
     def restart(
         self,
@@ -325,7 +325,7 @@ class Restarts(Protocol):
         launcher: Launcher,
         address: Address,
     ) -> None:
-        """Restart a server that died, and wait until it answers at the same address.
+        """Restart a crashed server, and wait until it answers at the same address.
 
         Sessions wait for the restart, so that later operations do not fail. The `EngineError` says
         how to fix a failure.
@@ -335,7 +335,7 @@ class Restarts(Protocol):
 
 @dataclass(frozen=True)
 class Bridging:
-    """The facts that are needed to start a bridge.
+    """The facts that are needed to start a JDBC bridge.
 
     Attributes:
         launcher: Starts the bridge process.
@@ -351,28 +351,28 @@ class Bridging:
 
 @runtime_checkable
 class Bridged(Protocol):
-    """The contract of servers that Assay reaches through a bridge, including running servers.
+    """Interface of servers that Assay reaches through a JDBC bridge.
 
     The `start` of a private server also starts its bridge.
     """
 
     def bridged(self, address: Address, bridging: Bridging) -> Address:
-        """Start the bridge process; return the address with its socket. Raises `EngineError`."""
+        """Start the JDBC bridge process, and return the address with its socket."""
         ...
 
 
 @runtime_checkable
 class Speaks(Protocol):
-    """The contract of servers that start and answer differently for one of their languages."""
+    """Interface of servers that start differently for one of their query languages."""
 
     def speak(self, language: Language) -> None:
-        """Choose the query language of servers started from now on, and of their addresses."""
+        """Choose the query language of servers that are started from now on."""
         ...
 
 
 @dataclass(frozen=True)
 class Cached:
-    """The part of a table or an index that the engine's own cache holds.
+    """The cached pages of one table or index in the engine's own cache.
 
     Attributes:
         name: The engine's name of the object; empty means all objects together.
@@ -387,7 +387,7 @@ class Cached:
 
 @runtime_checkable
 class TellsCached(Protocol):
-    """The contract of engines that report the content of their own cache."""
+    """Interface of engines that report the content of their own cache."""
 
     def cached(self, instance: Instance) -> list[Cached]:
         """Return tables and indexes with cached pages, the largest first."""
@@ -395,32 +395,32 @@ class TellsCached(Protocol):
 
 
 class CounterReader(Protocol):
-    """Reads an engine's counters on a separate connection."""
+    """Interface that reads an engine's counters on a separate connection."""
 
     def read(self) -> list[tuple[str, str, str, float]]:
-        """Return rows of (source, object, counter, value), where values are totals, never rates.
+        """Return counters as rows of (source, object, counter, value) with totals.
 
         Raises `OSError`.
         """
         ...
 
     def close(self) -> None:
-        """Close the connection."""
+        """Close the connection that reads counters."""
         ...
 
 
 @runtime_checkable
 class HasCounters(Protocol):
-    """The contract of engines that have counters."""
+    """Interface of engines that have counters."""
 
     def counters(self, instance: Instance) -> CounterReader:
-        """Return a counter reader with its own connection."""
+        """Return a reader of the engine's counters, with its own connection to the server."""
         ...
 
 
 @runtime_checkable
 class HasSessionSettings(Protocol):
-    """The contract of servers whose clients can have their own settings."""
+    """Interface of servers whose sessions can have their own settings."""
 
     def with_settings(self, dsn: str, settings: Mapping[str, str]) -> str:
         """Return a DSN with additional settings for its sessions."""
@@ -429,7 +429,7 @@ class HasSessionSettings(Protocol):
 
 @runtime_checkable
 class ChecksSettings(Protocol):
-    """The contract of engines that can refuse a setting before data are loaded."""
+    """Interface of engines that can refuse a wrong setting before data are loaded."""
 
     def check_settings(self, product: Product, settings: Mapping[str, str]) -> None:
         """Raise `EngineError` that names a wrong setting and how to fix it."""

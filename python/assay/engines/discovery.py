@@ -1,4 +1,4 @@
-"""Finds engines in folders of this package, entry points of other packages, and ASSAY_ENGINES.
+"""Finds engines: in this package, in entry points of others, and in ASSAY_ENGINES.
 
 `ASSAY_ENGINES` is a list of directories, separated by colons; each contains engine folders.
 """
@@ -43,13 +43,13 @@ ENTRY_POINTS = "assay.engines"
 
 @dataclass(frozen=True)
 class EngineFolder:
-    """One engine: its facts and its folder."""
+    """The folder of one engine, with readers for its TOML files."""
 
     facts: EngineFacts
     folder: Path
 
     def counters(self) -> dict[str, Any] | None:
-        """Return which of the engine's counters are shown, and how; None if it has no counters.
+        """Return the engine's declaration of counters to show; None without counters.
 
         Raises:
             EngineError: If `counters.toml` cannot be read.
@@ -72,7 +72,7 @@ class EngineFolder:
         return document
 
     def advice(self) -> dict[str, Any] | None:
-        """Return how the engine carries out advice; None if it declares nothing.
+        """Return how the engine makes advised changes; None if it declares nothing.
 
         Raises:
             EngineError: If `advice.toml` cannot be read or has an unknown key or value.
@@ -89,14 +89,14 @@ class EngineFolder:
         return document | ({"sql": texts} if texts else {})
 
     def advising(self) -> AdviceFacts:
-        """Return the engine's ways to carry out advice, validated.
+        """Return how the engine makes advised changes, as a validated object.
 
         Raises the errors of `advice`.
         """
         return read_advice(self._facts_of(ADVICE) or {}, self.folder / ADVICE)
 
     def knobs(self) -> KnobsFacts:
-        """Return the engine's knobs and the counters that recommend them; empty if undeclared.
+        """Return the engine's declared settings for experiments (knobs); empty if undeclared.
 
         Raises:
             EngineError: If `knobs.toml` cannot be read or has an unknown key or value.
@@ -104,7 +104,7 @@ class EngineFolder:
         return read_knobs(self._facts_of(KNOBS) or {}, self.folder / KNOBS)
 
     def techniques(self) -> TechniquesFacts:
-        """Return the techniques that can be switched off; empty if undeclared.
+        """Return the planner techniques that the engine can switch off; empty if undeclared.
 
         Raises:
             EngineError: If `techniques.toml` cannot be read or has an unknown key or value.
@@ -142,7 +142,7 @@ class EngineFolder:
             raise EngineError(f"{path} cannot be read: {error}") from error
 
     def engine(self) -> Engine:
-        """Return the engine's behaviour, importing the product's own libraries."""
+        """Return the engine's behaviour object, importing the product's own libraries."""
         made: Engine = _module(self.folder).engine(self.facts)
         return made
 
@@ -152,12 +152,12 @@ def _module(folder: Path) -> ModuleType:
         return importlib.import_module(f"assay.engines.{folder.name}.engine")
     name, file = f"assay_engine_{folder.name}", folder / "engine.py"
     if not file.is_file():
-        raise EngineError(f"{file} is missing: an engine needs it.")
+        raise EngineError(f"the file {file} is missing: every engine needs one.")
     # Import the engine as a package, so that `from .plans import ...` finds its other modules.
     places = [str(folder)]
     spec = importlib.util.spec_from_file_location(name, file, submodule_search_locations=places)
     if spec is None or spec.loader is None:
-        raise EngineError(f"{file} cannot be imported: an engine needs it.")
+        raise EngineError(f"the file {file} cannot be imported: every engine needs one.")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     spec.loader.exec_module(module)
@@ -165,7 +165,7 @@ def _module(folder: Path) -> ModuleType:
 
 
 def _roots() -> Iterator[Path]:
-    """Yield folders of engines by precedence: Assay's, ASSAY_ENGINES, those of packages."""
+    """Yield folders of engines in order of precedence."""
     from importlib.metadata import entry_points
 
     yield Path(__file__).parent
@@ -174,7 +174,9 @@ def _roots() -> Iterator[Path]:
         try:
             spec = importlib.util.find_spec(entry.value)
         except ModuleNotFoundError:
-            log.warning("entry point %s names %s, which is not there", entry.name, entry.value)
+            log.warning(
+                ("the entry point %s names %s, which does not exist"), entry.name, entry.value
+            )
             continue
         if spec is not None and spec.submodule_search_locations:
             yield from (Path(location) for location in spec.submodule_search_locations)
@@ -182,7 +184,7 @@ def _roots() -> Iterator[Path]:
 
 @lru_cache
 def _document_in(text: str) -> dict[str, Any]:
-    """Return a parsed file beside a manifest, cached because each run of a study needs it."""
+    """Return a parsed TOML file of an engine, cached by its text."""
     return tomllib.loads(text)
 
 
@@ -195,12 +197,12 @@ def _check_operations(text: str, source: str) -> None:
 
 @lru_cache
 def _facts_in(text: str) -> EngineFacts:
-    """Return the validated facts of a manifest, cached because each run of a study needs it."""
+    """Return the validated facts of an `engine.toml`, cached by its text."""
     return EngineFacts.model_validate(tomllib.loads(text))
 
 
 def read_facts(manifest: Path) -> EngineFacts:
-    """Return the facts of one engine.
+    """Return the facts of one engine from its `engine.toml`.
 
     The `EngineError` has file, key and remedy.
     """
@@ -217,7 +219,7 @@ def read_facts(manifest: Path) -> EngineFacts:
 
 
 def find_engines() -> dict[str, EngineFolder]:
-    """Return all engines by name.
+    """Return all engines that Assay finds, by name.
 
     If two engines have the same name, the first one is used.
     """
@@ -230,7 +232,7 @@ def find_engines() -> dict[str, EngineFolder]:
 
 
 def find_engine(name: str) -> EngineFolder:
-    """Return the engine of this name.
+    """Return the engine with a given name.
 
     Raises:
         UsageError: If no engine has this name. The error message names the most similar one.

@@ -1,4 +1,4 @@
-"""Named levels of durability: the crashes that a committed transaction survives.
+"""Levels of durability: which crashes a committed transaction survives.
 
 `full`: a committed transaction survives a crash of the engine and of the host. `relaxed`: it
 survives a crash of the engine. A crash of the host may lose the last moments of transactions, but
@@ -21,7 +21,7 @@ FULL: Level = "full"
 
 
 class DurabilityFacts(BaseModel):
-    """A `[durability.LEVEL]` table of `engine.toml`: settings by name, and a description.
+    """The settings for one level of durability, from `engine.toml`.
 
     Attributes:
         about: Failures that a committed transaction survives, for readers.
@@ -45,7 +45,7 @@ class DurabilityFacts(BaseModel):
         return {**others, "settings": settings}
 
     def kept(self, settings: Mapping[str, str]) -> bool:
-        """Return True if these settings include all that the durability level needs."""
+        """Return True if some settings include all that the durability level needs."""
         return all(
             _agree({name: value}, settings)
             or (name in self.moot and _agree(self.moot[name], settings))
@@ -58,7 +58,7 @@ def _agree(wanted: Mapping[str, str], settings: Mapping[str, str]) -> bool:
 
 
 def level_of(levels: Mapping[Level, DurabilityFacts], settings: Mapping[str, str]) -> Level | None:
-    """Return the first level that these settings fulfil; None if they fulfil none."""
+    """Return the first durability level that some settings fulfil; None without any."""
     for level in LEVELS:
         facts = levels.get(level)
         if facts is not None and facts.kept(settings):

@@ -1,4 +1,4 @@
-"""The facts of an engine in its `engine.toml`."""
+"""Types for the facts of an engine in its `engine.toml`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from assay.model.language import SPARQL, SQL, Language
 
 
 class ProductFacts(BaseModel):
-    """One version that can be obtained: `[[products]]` in `engine.toml`.
+    """One obtainable version of an engine's product: `[[products]]` in `engine.toml`.
 
     Attributes:
         version: Full version.
@@ -31,7 +31,7 @@ class ProductFacts(BaseModel):
 
 
 class EngineFacts(BaseModel):
-    """The content of `engine.toml`.
+    """The content of `engine.toml`: the facts of an engine.
 
     Unknown keys of `engine.toml` are errors.
 
@@ -54,6 +54,7 @@ class EngineFacts(BaseModel):
             support driver programs that read no rows.
         prepares: Whether the engine's session can prepare statements; otherwise the session always
             sends text.
+        replans: Whether the engine plans a prepared statement anew at each execution.
         pipelines: Whether the engine's session can send statements before earlier answers arrive.
         passing_errors: Classes of errors that a retry may cure, besides serialization failures and
             deadlocks; not used in operations that are programs of the driver.
@@ -84,6 +85,7 @@ class EngineFacts(BaseModel):
     transactions: bool = True
     programs: bool = False
     prepares: bool = False
+    replans: bool = False
     pipelines: bool = False
     passing_errors: tuple[str, ...] = ()
     settings: dict[str, str] = {}
@@ -92,9 +94,9 @@ class EngineFacts(BaseModel):
 
     @property
     def spoken(self) -> dict[Language, str]:
-        """Return kinds of session by query language."""
+        """The kind of driver session for each query language of the engine."""
         return self.languages or {SQL: self.session}
 
     def dialects_of(self, language: Language) -> tuple[str, ...]:
-        """Return the search order for a workload's files in a language."""
+        """Return the search order of dialects for a workload's files in a query language."""
         return (*self.dialects, SPARQL) if language == SPARQL else self.dialects

@@ -1,4 +1,4 @@
-"""Distributes batches of rows among several connections, each batch once."""
+"""Distributes batches of rows among several loading connections."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Batches:
-    """Batches of a stream, shared by several threads; each batch is taken once.
+    """Batches of a row stream, each taken once by one of several threads.
 
     Attributes:
         rows: Number of rows taken so far.
@@ -25,7 +25,7 @@ class Batches:
         self._lock = threading.Lock()
 
     def stop(self) -> None:
-        """Stop handing out batches."""
+        """Stop handing out batches of rows."""
         self._stopped = True
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:
@@ -40,7 +40,7 @@ class Batches:
 
 
 def fed(reader: pa.RecordBatchReader, feeds: Sequence[Callable[[Batches], None]]) -> int:
-    """Run each of `feeds` in its own thread until all batches are taken; return the number of rows.
+    """Load a stream of batches with several threads, and return the number of rows.
 
     The first exception of a thread is raised when all have ended; the others stop after a batch.
     """
@@ -64,14 +64,14 @@ def fed(reader: pa.RecordBatchReader, feeds: Sequence[Callable[[Batches], None]]
 
 
 def text_bytes(batch: pa.RecordBatch) -> memoryview:
-    """Return the texts of a batch's only column, concatenated as they are in memory.
+    """Return the texts of a batch's only column as one block of bytes.
 
     Raises:
         ValueError: If the batch does not have exactly one column of texts.
     """
     kinds = batch.schema.types
     if len(kinds) != 1 or not (pa.types.is_string(kinds[0]) or pa.types.is_large_string(kinds[0])):
-        raise ValueError(f"one column of texts was due, not {', '.join(map(str, kinds))}")
+        raise ValueError(f"a single text column was expected, not {', '.join(map(str, kinds))}")
     column = batch.column(0)
     _, places, values = column.buffers()
     if values is None or not len(column):

@@ -24,7 +24,7 @@ NEAR = 0.7
 
 
 class Knob(BaseModel):
-    """A setting that studies may vary.
+    """An engine setting (knob) that studies may vary.
 
     Attributes:
         setting: Name of the setting in the engine.
@@ -62,27 +62,28 @@ class Knob(BaseModel):
         if self.values in ("switch", "word"):
             if len(self.choices) < 2 or self.low or self.high:  # noqa: PLR2004 - a choice is of two
                 raise ValueError(
-                    f"a {self.values} needs two choices or more, and must not have low or high"
+                    f"a knob of the kind {self.values} needs two choices or more, and must not "
+                    "have low or high"
                 )
         elif self.choices or (self.low is None) != (self.high is None):
-            raise ValueError("a knob with numbers has low and high, or neither, and no choices")
+            raise ValueError("a numeric knob needs both low and high, or neither, and no choices")
         return self
 
 
 class Turned(Protocol):
-    """The attributes of a knob that `beside_of` reads."""
+    """The attributes of a varied setting that `beside_of` reads."""
 
     @property
     def setting(self) -> str:
-        """Return the knob's name among the engine's settings."""
+        """The engine's own name of this setting, which studies vary."""
 
     @property
     def beside(self) -> Mapping[str, str]:
-        """Return other settings, with values, that the knob needs to have an effect."""
+        """Other engine settings, with values, without which this setting (knob) has no effect."""
 
 
 class KnobsFacts(BaseModel):
-    """The content of `knobs.toml`.
+    """The content of `knobs.toml`: the settings of an engine that studies vary.
 
     Unknown keys of `knobs.toml` are errors.
 
@@ -97,7 +98,7 @@ class KnobsFacts(BaseModel):
     without: dict[str, str] = {}
 
     def of_setting(self, name: str) -> tuple[str, Knob] | None:
-        """Return a knob by its own name or that of its setting; None without one."""
+        """Return an engine setting (knob) by Assay's or the engine's name; None if undeclared."""
         if name in self.knobs:
             return name, self.knobs[name]
         matching = [
@@ -106,7 +107,7 @@ class KnobsFacts(BaseModel):
         return matching[0] if matching else None
 
     def near(self, settings: Iterable[str]) -> str:
-        """Suggest knobs with names similar to settings that the engine does not have.
+        """Return a hint with declared engine settings whose names resemble unknown ones.
 
         The result is a hint for an error message; empty without a similar name.
         """
@@ -121,13 +122,13 @@ class KnobsFacts(BaseModel):
 
 
 def beside_of(knobs: Iterable[Turned], turned: Collection[str]) -> dict[str, str]:
-    """Return settings that the varied knobs need, without the varied settings themselves."""
+    """Return other engine settings without which the varied settings have no effect."""
     needed = (knob.beside for knob in knobs if knob.setting in turned)
     return {name: settings[name] for settings in needed for name in settings if name not in turned}
 
 
 def read_knobs(document: Mapping[str, Any], file: Path) -> KnobsFacts:
-    """Return the facts of one `knobs.toml`.
+    """Return the engine settings for studies (knobs) that one `knobs.toml` declares.
 
     Raises:
         EngineError: If the file has an error. The error message has file, key and remedy.

@@ -29,7 +29,7 @@ COMPRESSION = "snappy"
 
 
 def write_table(lake: Path, table: str, rows: ArrowStream, files: int) -> int:
-    """Write all rows of a table and return their number.
+    """Write all rows of a table as Parquet files, and return their number.
 
     Row groups go to the files in turns, so that all files have the same size and rows from all
     parts of the table. Texts are written as plain strings, whatever their layout in memory.
@@ -66,7 +66,7 @@ def write_table(lake: Path, table: str, rows: ArrowStream, files: int) -> int:
 
 
 def count_rows(lake: Path, table: str) -> int:
-    """Return the number of rows of a table, from the metadata of its files.
+    """Return the number of rows of a table, from the metadata of its Parquet files.
 
     Raises:
         EngineError: If a file cannot be read.
@@ -78,12 +78,12 @@ def count_rows(lake: Path, table: str) -> int:
 
 
 def table_files(lake: Path, table: str) -> list[Path]:
-    """Return the files of a table, in order; empty if the table does not exist."""
+    """Return the Parquet files of a table; empty if the table does not exist."""
     return sorted((lake / table).glob("*.parquet"))
 
 
 def _groups(reader: pa.RecordBatchReader) -> Iterator[pa.Table]:
-    """Yield the rows in groups of `FILE_ROWS_MIN` or slightly more."""
+    """Yield rows in groups that are large enough for a Parquet file."""
     waiting: list[pa.RecordBatch] = []
     rows = 0
     for batch in reader:
@@ -101,7 +101,7 @@ def _writer(file: Path, schema: pa.Schema) -> pq.ParquetWriter:
 
 
 def _plain(schema: pa.Schema) -> pa.Schema:
-    """Return the schema without Arrow's own string layouts."""
+    """Return an Arrow schema with plain string types."""
     return pa.schema([pa.field(column.name, _plain_type(column.type)) for column in schema])
 
 

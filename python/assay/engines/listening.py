@@ -1,4 +1,4 @@
-"""Finds the process of this host that listens on a port, to measure an endpoint's CPU time."""
+"""Finds the local process that listens on a port, to measure its CPU time."""
 
 from __future__ import annotations
 

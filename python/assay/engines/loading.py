@@ -1,4 +1,4 @@
-"""Contracts of engines that hold data: loading, keys, and changes before the timed part."""
+"""Interfaces of engines that hold data: loading, keys, and SQL before the timed part."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ if TYPE_CHECKING:
 
 
 class ArrowStream(Protocol):
-    """Any object that provides rows by the Arrow C stream interface."""
+    """Interface of objects that provide rows as an Arrow C stream."""
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        """Return the stream in a capsule."""
+        """Return the rows as an Arrow C stream capsule."""
         ...
 
 
 @runtime_checkable
 class BulkLoads(Protocol):
-    """The contract of engines that hold tables."""
+    """Interface of engines that can load tables."""
 
     def run_script(self, instance: Instance, sql: str) -> None:
         """Run statements of a workload's schema.
@@ -30,7 +30,7 @@ class BulkLoads(Protocol):
         ...
 
     def load(self, instance: Instance, table: str, rows: ArrowStream, streams: int) -> None:
-        """Append all rows to a table in the product's fastest way, on `streams` connections."""
+        """Append all rows to a table in the engine's fastest way."""
         ...
 
     def count(self, instance: Instance, table: str) -> int:
@@ -44,10 +44,10 @@ class BulkLoads(Protocol):
 
 @runtime_checkable
 class LoadsTriples(Protocol):
-    """The contract of engines that hold RDF in one graph of Assay, the default graph of queries."""
+    """Interface of engines that can load RDF triples into one graph."""
 
     def load_triples(self, instance: Instance, rows: ArrowStream, streams: int, tell: Tell) -> None:
-        """Add all triples of a stream in the product's fastest way.
+        """Add all triples of a stream in the engine's fastest way.
 
         The stream has one column of texts. Each row is a line of N-Triples with its line end, so
         that a batch in memory equals a file. Raises `EngineError`.
@@ -55,7 +55,7 @@ class LoadsTriples(Protocol):
         ...
 
     def count_triples(self, instance: Instance) -> int:
-        """Return the number of distinct triples."""
+        """Return the number of distinct triples in Oxigraph."""
         ...
 
     def finish_triples(self, instance: Instance) -> None:
@@ -65,7 +65,7 @@ class LoadsTriples(Protocol):
 
 @runtime_checkable
 class TellsIfItLoads(Protocol):
-    """The contract of running servers that may allow queries only, without loading."""
+    """Interface of running servers that may allow queries only, without loading."""
 
     def loads(self, instance: Instance) -> bool:
         """Return True if data can be loaded; otherwise existing data are queried."""
@@ -74,44 +74,44 @@ class TellsIfItLoads(Protocol):
 
 @runtime_checkable
 class LoadsTablesTogether(Protocol):
-    """The contract of engines whose `load` and `count` several threads may call, one table each."""
+    """Interface of engines into which several tables can be loaded at once."""
 
     def tables_at_once(self, streams: int) -> int:
-        """Return the best number of tables to load at once with `streams` streams."""
+        """Return the best number of tables to load at once with this many connections."""
         ...
 
 
 @runtime_checkable
 class LoadSettings(Protocol):
-    """The contract of engines whose server loads faster with settings other than the measured."""
+    """Interface of engines whose server loads faster with special settings."""
 
     def load_settings(self) -> Mapping[str, str]:
-        """Return settings for a server that only loads; its loaded data are as durable as usual."""
+        """Return the settings for a server that only loads data."""
         ...
 
 
 @runtime_checkable
 class HasKeys(Protocol):
-    """The contract of engines whose keys and indexes are made after loading."""
+    """Interface of engines whose keys and indexes are made after loading."""
 
     def make_keys(self, instance: Instance, sql: str, streams: int, tell: Tell) -> None:
-        """Run the statements of a keys or indexes file, on up to `streams` connections."""
+        """Run the statements that create keys or indexes, on several connections."""
         ...
 
 
 @runtime_checkable
 class Prepares(Protocol):
-    """The contract of engines whose loaded data can be changed by SQL before the timed part."""
+    """Interface of engines that can run SQL on loaded data before the timed part."""
 
     def prepare(self, instance: Instance, sql: str) -> None:
-        """Run statements one by one.
+        """Run SQL statements one by one before the timed part.
 
         Raises `EngineError` with the failed statement.
         """
         ...
 
     def settle(self, instance: Instance) -> None:
-        """Flush changes to disk, so that they are not written while queries are timed.
+        """Flush changes to disk, so that nothing is written while queries are timed.
 
         Statistics and dead rows stay as the statements left them.
         """

@@ -69,19 +69,22 @@ def is_installed(facts: EngineFacts, product: ProductFacts, cache: Path) -> bool
 
 
 def resolve(facts: EngineFacts, version: str | None) -> ProductFacts:
-    """Return the first product that matches a version or its first parts; the default for None.
+    """Return the first product that matches a requested version; the default for None.
 
     Raises:
         EngineError: If the version does not exist. The error message lists the known versions.
     """
     if not facts.products:
-        raise EngineError(f"{facts.title} cannot be obtained: name its programs with --bin-dir.")
+        raise EngineError(
+            f"Assay cannot download {facts.title}: name the directory of its programs with "
+            "--bin-dir."
+        )
     parts = [] if version is None else version.split(".")
     for product in facts.products:
         if product.version.split(".")[: len(parts)] == parts:
             return product
     products = "; ".join(f"@{product.version} ({product.about})" for product in facts.products)
-    raise EngineError(f"{facts.title} {version} cannot be obtained. There is: {products}.")
+    raise EngineError(f"{facts.title} {version} is not available. Available: {products}.")
 
 
 def _shelved(shelf: Path, facts: EngineFacts, chosen: ProductFacts, tell: Tell) -> Product:
@@ -91,7 +94,7 @@ def _shelved(shelf: Path, facts: EngineFacts, chosen: ProductFacts, tell: Tell) 
         try:
             origin = _install(shelf, home, chosen, tell)
         except ProviderError as error:
-            raised = f"{facts.title} {chosen.version} cannot be obtained: {error}"
+            raised = f"{facts.title} {chosen.version} cannot be downloaded: {error}"
             instead = _installed_home(chosen)
             if instead is None:
                 raise EngineError(raised) from error
@@ -109,10 +112,10 @@ def _facts(chosen: ProductFacts) -> dict[str, Any]:
 
 
 def _install(shelf: Path, home: Path, chosen: ProductFacts, tell: Tell) -> dict[str, Any]:
-    """Download, verify and unpack beside `home`, then rename; return the origin."""
+    """Download, verify and unpack a product; return its origin."""
     provider = _provider(chosen.provider)
     if not isinstance(provider, Brings):
-        raise EngineError(f"engine.toml: the provider {chosen.provider!r} brings no packages.")
+        raise EngineError(f"engine.toml: the provider {chosen.provider!r} supplies no packages.")
     with _partial(shelf) as partial:
         archives, unpacked = partial / "archives", partial / "home"
         archives.mkdir()
@@ -132,12 +135,14 @@ def _install(shelf: Path, home: Path, chosen: ProductFacts, tell: Tell) -> dict[
 
 
 def _verified(files: Sequence[Path], chosen: ProductFacts, tell: Tell) -> dict[str, str]:
-    """Return the SHA-256 of every file, by name.
+    """Return the SHA-256 of every downloaded file, by name.
 
     Raises `ProviderError` for a file that differs from its pinned hash.
     """
     if not files:
-        raise ProviderError(f"{chosen.package} came without a file: try another version.")
+        raise ProviderError(
+            f"the downloaded package {chosen.package} contains no file: try another version."
+        )
     expected_bytes, done_bytes = sum(file.stat().st_size for file in files), 0
     digests: dict[str, str] = {}
     for file in files:
@@ -153,16 +158,17 @@ def _compare(digests: Mapping[str, str], pinned: Mapping[str, str]) -> None:
     for name, digest in digests.items():
         if name not in pinned:
             raise UnavailableError(
-                f"{name} came, and {', '.join(pinned)} is pinned: the registry has another file"
-                " for this machine. Choose another version."
+                f"the registry sent {name} instead of the expected {', '.join(pinned)}: it has "
+                "another file for this machine. Choose another version."
             )
         if digest != pinned[name]:
             raise ProviderError(
-                f"{name} has the SHA-256 {digest}, and {pinned[name]} is pinned: it is removed. Try"
-                " again after clearing the client's own cache; if it stays so, do not use it."
+                f"{name} has the SHA-256 {digest} instead of the expected {pinned[name]}, so "
+                "Assay removed it. Clear the package client's cache and try again; if the "
+                "digest is still wrong, do not use the package."
             )
     if missing := [name for name in pinned if name not in digests]:
-        raise ProviderError(f"{', '.join(missing)} did not come: try again.")
+        raise ProviderError(f"{', '.join(missing)} could not be downloaded: try again.")
 
 
 def _sha256(file: Path) -> str:
@@ -174,7 +180,7 @@ def _sha256(file: Path) -> str:
 
 
 def _open_to_all(home: Path) -> None:
-    """Let every user read and execute the files: servers do not run as root."""
+    """Let every user read and execute a product's files."""
     for path in (home, *home.rglob("*")):
         if path.is_symlink():
             continue
@@ -184,7 +190,7 @@ def _open_to_all(home: Path) -> None:
 
 
 def _flush(directory: Path) -> None:
-    """Flush files to disk, so that a renamed directory is complete after a crash of the host."""
+    """Flush a product's files to disk, so that it is complete after a crash."""
     for path in directory.rglob("*"):
         if path.is_file() and not path.is_symlink():
             descriptor = os.open(path, os.O_RDONLY)
@@ -196,7 +202,7 @@ def _flush(directory: Path) -> None:
 
 @contextmanager
 def _installing(shelf: Path, title: str, tell: Tell) -> Iterator[None]:
-    """Hold the lock of an engine's cache directory, and remove interrupted installations."""
+    """Hold the lock of an engine's installation, and remove interrupted ones."""
     shelf.mkdir(parents=True, exist_ok=True)
     descriptor = os.open(shelf / LOCK_FILE, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     try:
@@ -222,13 +228,15 @@ def _partial(shelf: Path) -> Iterator[Path]:
 
 
 def _origin(home: Path) -> dict[str, Any] | None:
-    """Return the origin of the product in `home`; None if there is none."""
+    """Return the origin of an installed product; None without one."""
     try:
         origin: dict[str, Any] = json.loads((home / ORIGIN_FILE).read_text(encoding="utf-8"))
     except FileNotFoundError:
         return None
     except ValueError as error:
-        raise EngineError(f"{home / ORIGIN_FILE} is damaged: remove {home}, try again.") from error
+        raise EngineError(
+            f"{home / ORIGIN_FILE} is damaged: remove {home} and try again."
+        ) from error
     return origin
 
 
@@ -242,7 +250,7 @@ def _home_found(name: str, package: str) -> Path:
     provider = _provider(name)
     home = provider.installed(package) if isinstance(provider, Finds) else None
     if home is None:
-        raise EngineError(f"{package} is not there.")
+        raise EngineError(f"the package {package} is missing.")
     return home
 
 

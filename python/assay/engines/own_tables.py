@@ -1,4 +1,4 @@
-"""Base of servers that get tables only if Assay started them."""
+"""Base class of servers in which Assay makes tables only if it started them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class OwnTables:
-    """The part of `Server` about schemas on running servers, which always raises an error.
+    """Refuses to make schemas on running servers, with the reason.
 
     Attributes:
         no_tables: Reason why no tables are created there, and the remedy.
@@ -23,27 +23,27 @@ class OwnTables:
     )
 
     def schema_mark(self, instance: Instance, name: str) -> str | None:
-        """Raise `EngineError`: Assay makes no schema on such a server."""
+        """Raise `EngineError`, because Assay makes no schema on a server that runs already."""
         self._refuse(instance, name)
 
     def lock_schema(self, instance: Instance, name: str) -> bool:
-        """Raise `EngineError`: Assay makes no schema on such a server."""
+        """Raise `EngineError`, because Assay makes no schema on a server that runs already."""
         self._refuse(instance, name)
 
     def make_schema(self, instance: Instance, name: str, mark: str) -> None:
-        """Raise `EngineError`: Assay makes no schema on such a server."""
+        """Raise `EngineError`, because Assay makes no schema on a server that runs already."""
         self._refuse(instance, name, mark)
 
     def mark_schema(self, instance: Instance, name: str, mark: str) -> None:
-        """Raise `EngineError`: Assay makes no schema on such a server."""
+        """Raise `EngineError`, because Assay makes no schema on a server that runs already."""
         self._refuse(instance, name, mark)
 
     def use_schema(self, instance: Instance, name: str) -> None:
-        """Raise `EngineError`: Assay makes no schema on such a server."""
+        """Raise `EngineError`, because Assay makes no schema on a server that runs already."""
         self._refuse(instance, name)
 
     def drop_schema(self, instance: Instance, name: str) -> None:
-        """Raise `EngineError`: Assay makes no schema on such a server."""
+        """Raise `EngineError`, because Assay makes no schema on a server that runs already."""
         self._refuse(instance, name)
 
     def _refuse(self, *_: object) -> Never:

@@ -1,4 +1,4 @@
-"""Contracts of engines that report their plans, and the type of a captured plan."""
+"""Interfaces of engines that report query plans, and the type of a captured plan."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MALFORMED = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeE
 def plan_parser(
     product: str,
 ) -> Callable[[Callable[Arguments, Plan]], Callable[Arguments, Plan]]:
-    """Return a decorator of a plan parser that converts its errors.
+    """Return a decorator that turns a plan parser's errors into `ValueError`.
 
     Raises:
         ValueError: If the document has an unexpected form, whatever the parser itself raises.
@@ -33,7 +33,7 @@ def plan_parser(
             try:
                 return parse(*arguments, **named)
             except MALFORMED as error:
-                raise ValueError(f"this is no plan of {product}: {error!r}") from error
+                raise ValueError(f"the text is not a plan of {product}: {error!r}") from error
 
         return read
 
@@ -42,7 +42,7 @@ def plan_parser(
 
 @dataclass(frozen=True)
 class CachedPlan:
-    """The plan of a prepared statement in the state that it has in the timed sessions.
+    """The plan of a prepared statement, as the plan cache of the timed sessions has it.
 
     Attributes:
         mode: Whether one plan is kept for all values or each execution gets its own; None if the
@@ -80,7 +80,7 @@ class Explained:
 
 @dataclass(frozen=True)
 class PlanAsked:
-    """A statement whose answer is requested.
+    """A program's statement to execute, perhaps with its plan.
 
     Attributes:
         text: Statement with `$1`, `$2`, ... for its values.
@@ -97,7 +97,7 @@ class PlanAsked:
 
 @dataclass(frozen=True)
 class PlanAnswer:
-    """The result of one executed statement.
+    """The result of one executed statement of a program: its plan and its rows.
 
     Attributes:
         explained: The statement's plan, if it was requested.
@@ -114,7 +114,7 @@ class PlanAnswer:
 
 
 class PlanReader(Protocol):
-    """Captures plans of statements on a separate connection.
+    """Interface that captures plans of statements on a separate connection.
 
     A plan reader is for one thread only.
     """
@@ -138,16 +138,16 @@ class PlanReader(Protocol):
         ...
 
     def close(self) -> None:
-        """Close the connection."""
+        """Close the connection that captures plans."""
         ...
 
 
 @runtime_checkable
 class PlaysPrograms(Protocol):
-    """The contract of plan readers for programs, whose next statement depends on answers."""
+    """Interface of plan readers for programs, whose next statement depends on answers."""
 
     def play(self, statements: Iterable[PlanAsked], limit_s: float) -> Iterator[PlanAnswer]:
-        """Execute statements as they come, with the plans of those that request one.
+        """Execute a program's statements as they come, with the requested plans.
 
         All statements run in one transaction, which is rolled back when the iterator ends or is
         closed. Changes made by explaining a statement are undone before it is executed for its
@@ -166,12 +166,12 @@ class PlaysPrograms(Protocol):
 
 @runtime_checkable
 class AsksPrepared(Protocol):
-    """The contract of plan readers that get plans of prepared statements as in timed sessions."""
+    """Interface of plan readers that capture plans of prepared statements."""
 
     def explain_prepared(
         self, statements: Sequence[tuple[str, Sequence[Sequence[object]]]], limit_s: float
     ) -> Iterator[Explained]:
-        """Explain an operation by executing its statements, prepared like in timed sessions.
+        """Explain an operation by executing its statements, prepared as in timed sessions.
 
         The transaction and refusals are as in `PlanReader.explain`.
 
@@ -186,16 +186,16 @@ class AsksPrepared(Protocol):
 
 @runtime_checkable
 class TellsIndexes(Protocol):
-    """The contract of plan readers that read indexes of the tables that sessions can access."""
+    """Interface of plan readers that read the indexes of tables."""
 
     def indexes(self) -> list[Index]:
-        """Return every index of these tables, including hidden and invalid ones."""
+        """Return every index of the tables that sessions can access."""
         ...
 
 
 @runtime_checkable
 class TellsForeignKeys(Protocol):
-    """The contract of plan readers that read foreign keys, if the engine does not index them."""
+    """Interface of plan readers that read foreign keys, if these have no index by default."""
 
     def foreign_keys(self) -> list[ForeignKey]:
         """Return every foreign key of tables other than the server's own."""
@@ -204,7 +204,7 @@ class TellsForeignKeys(Protocol):
 
 @runtime_checkable
 class TellsChangedSettings(Protocol):
-    """The contract of plan readers that know which optimiser settings differ from their default."""
+    """Interface of plan readers that read which optimiser settings were changed."""
 
     def changed_settings(self) -> list[ChangedSetting]:
         """Return the settings of the timed sessions that differ from their default."""
@@ -213,7 +213,7 @@ class TellsChangedSettings(Protocol):
 
 @runtime_checkable
 class AsksAlternatives(Protocol):
-    """The contract of plan readers that get a plan with one setting changed, without execution."""
+    """Interface of plan readers that get a plan with one setting changed."""
 
     def alternatives(
         self, operation: str, statements: Sequence[tuple[str, Sequence[object]]]
@@ -227,14 +227,14 @@ class AsksAlternatives(Protocol):
 
 @runtime_checkable
 class HasPlans(Protocol):
-    """The contract of engines that report how they execute a statement."""
+    """Interface of engines that report query plans."""
 
     def plan_reader(self, instance: Instance) -> PlanReader:
-        """Return a plan reader with its own connection, which sees the sessions' data."""
+        """Return a plan reader with its own connection, which sees the data that sessions see."""
         ...
 
     def plan(self, text: str, operation: str, statement: int, native: str) -> Plan:
-        """Parse `text`, the engine's own plan.
+        """Parse a plan in the engine's own format.
 
         The function has no side effects.
 

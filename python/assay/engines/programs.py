@@ -28,7 +28,7 @@ def run_program(
     program: Path | str,
     cwd: Path | None = None,
 ) -> subprocess.CompletedProcess[str]:
-    """Run a program until it ends.
+    """Run a product's program until it ends.
 
     Args:
         command: The program with its arguments.

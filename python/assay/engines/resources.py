@@ -1,4 +1,4 @@
-"""Host resources for a private server: a free port, and memory for its caches."""
+"""Finds resources of the host for a private server: a free port, and memory."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PORT_TRIES = 5
 
 
 def free_port(host: str) -> int:
-    """Return a TCP port of this address that is currently free.
+    """Return a TCP port of an address that is currently free.
 
     Another process may still take the port.
     """
@@ -27,13 +27,13 @@ def free_port(host: str) -> int:
 def ports_taken(title: str) -> EngineError:
     """Return the error for a server that found no free port in all tries."""
     return EngineError(
-        f"{title} found {PORT_TRIES} ports taken that had been free a moment before: try again when"
-        " fewer programs open connections."
+        f"{title} could not use any of {PORT_TRIES} ports, because other programs took them "
+        "first: try again when fewer programs open connections."
     )
 
 
 def memory_bytes() -> int:
-    """Return the host's memory, or the memory limit of this process's control group."""
+    """Return the bytes of the host's memory, or of the control group's memory limit."""
     limits = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]
     for file in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
         try:

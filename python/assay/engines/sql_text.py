@@ -1,4 +1,4 @@
-"""Parses SQL files: ends of statements, and places of values.
+"""Parses SQL files: ends of statements, and positions of values.
 
 Products differ in the parts that may contain a semicolon or `$1` with another meaning: comments,
 and opaque tokens such as texts and names.
@@ -21,7 +21,7 @@ def with_fields(text: str, parts: Mapping[str, str]) -> str:
 
 
 class SqlText:
-    """The syntax of one product's SQL that splitting needs.
+    """The syntax of one product's SQL that is needed to split it into statements.
 
     Args:
         comment: Patterns of its comments, as a verbose regular expression.
@@ -49,7 +49,7 @@ class SqlText:
         return [text for text in statements if text]
 
     def pieces(self, text: str) -> list[str | int]:
-        """Return a statement split at its values: texts, and between them value indexes from 0."""
+        """Return a statement split into texts and the indexes of its values."""
         texts: list[str | int] = []
         at = 0
         for token in self._token.finditer(text):
@@ -59,6 +59,6 @@ class SqlText:
         return [*texts, text[at:]]
 
     def written(self, text: str, place: Callable[[int], str]) -> str:
-        """Return a statement with the text of `place` for each of its values, numbered from 0."""
+        """Return a statement with other text in place of each value."""
         parts = self.pieces(text)
         return "".join(part if isinstance(part, str) else place(part) for part in parts)

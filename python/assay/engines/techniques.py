@@ -1,4 +1,4 @@
-"""`techniques.toml`: which parts of an engine's planner and executor can be switched off, and how.
+"""Reads `techniques.toml`: planner and executor techniques that can be switched off.
 
 The file also has the way to give one operation such settings, and to force the join order of a
 query's text.
@@ -24,7 +24,7 @@ Join = Literal["inner", "cross", "straight_join"]
 
 
 class Technique(BaseModel):
-    """A part of the planner or executor that can be switched off.
+    """A planner or executor technique that can be switched off, such as hash joins.
 
     Attributes:
         says: Short name, used as in "without hash joins".
@@ -74,7 +74,7 @@ class Orders(BaseModel):
 
 
 class TechniquesFacts(BaseModel):
-    """The content of `techniques.toml`.
+    """The content of `techniques.toml`: planner techniques that can be switched off.
 
     Unknown keys of `techniques.toml` are errors.
 
@@ -96,7 +96,7 @@ class TechniquesFacts(BaseModel):
     without: dict[str, str] = {}
 
     def technique_named(self, name: str) -> Technique:
-        """Return a technique by name.
+        """Return a planner technique by its name.
 
         Raises `UsageError` with the most similar name, or the reason why it is not listed.
         """
@@ -105,18 +105,20 @@ class TechniquesFacts(BaseModel):
         if name in self.without:
             raise UsageError(f"{name!r} cannot be switched off: {self.without[name]}")
         if not self.techniques:
-            raise UsageError("it names no technique that can be switched off")
-        raise UsageError(f"no technique {name!r}; {suggestion(name, sorted(self.techniques))}")
+            raise UsageError("the engine declares no technique that can be switched off")
+        raise UsageError(
+            f"the engine has no technique {name!r}; {suggestion(name, sorted(self.techniques))}"
+        )
 
     def settings_without(self, names: Iterable[str]) -> dict[str, str]:
-        """Return settings that switch techniques off.
+        """Return the settings that switch planner techniques off.
 
         Raises `UsageError` for an unknown technique.
         """
         return self.joined(self.technique_named(name).off for name in dict.fromkeys(names))
 
     def joined(self, several: Iterable[Mapping[str, str]]) -> dict[str, str]:
-        """Return merged settings: lists are concatenated, other settings have the last value."""
+        """Return merged settings of several techniques: lists are concatenated."""
         made: dict[str, str] = {}
         for settings in several:
             for name, value in settings.items():
@@ -128,7 +130,7 @@ class TechniquesFacts(BaseModel):
 
 
 def read_techniques(document: Mapping[str, Any], file: Path) -> TechniquesFacts:
-    """Return the facts of one `techniques.toml`, after a check that its SQL files exist.
+    """Return the techniques of one `techniques.toml`.
 
     Raises:
         EngineError: If the file has an error. The error message has file, key and remedy.
@@ -183,7 +185,7 @@ def forced(facts: TechniquesFacts, folder: Path, sql: str, settings: Mapping[str
 
 
 def _all_settings(facts: TechniquesFacts) -> list[str]:
-    """Return all setting names of plan techniques and join orders, which may be left set."""
+    """Return the names of all settings that forced plans may leave set."""
     of_plans = [technique.off for technique in facts.techniques.values() if technique.plans]
     of_orders = facts.orders.settings if facts.orders is not None else {}
     return list(dict.fromkeys(name for settings in (*of_plans, of_orders) for name in settings))
@@ -197,4 +199,6 @@ def _check_template(path: Path) -> None:
     strange = set(template.get_identifiers()) - PLACEHOLDERS
     if strange or not template.is_valid():
         named = f"${min(strange)}" if strange else "a lone $"
-        raise EngineError(f"{path}: {named} stands for nothing; known: $name, $value, $$ for a $")
+        raise EngineError(
+            f"{path}: {named} is not a known placeholder; known: $name, $value, $$ for a $"
+        )

@@ -1,4 +1,4 @@
-"""The contract of an engine whose statements are watched while other clients drive it."""
+"""Interfaces of an engine whose statements are observed while other clients use it."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Sight:
 
 
 class PlannedOnly(ABC):
-    """A `PlanReader` of other clients' statements: it plans them without executing anything."""
+    """Interface of a plan reader that executes nothing, for other clients' statements."""
 
     def explain(
         self, statements: Sequence[tuple[str, Sequence[object]]], limit_s: float
@@ -50,7 +50,7 @@ class PlannedOnly(ABC):
 
 
 class StatementWatcher(Protocol):
-    """Reads which statements a server executes, on a separate connection that cannot write.
+    """Interface that reads which statements a server executes for other clients.
 
     A watcher is for one thread only.
     """
@@ -58,14 +58,14 @@ class StatementWatcher(Protocol):
     sight: Sight
 
     def looks(self) -> Sequence[SessionLook]:
-        """Return sessions that execute a statement now, without Assay's.
+        """Return the server's sessions that execute a statement now, except Assay's own.
 
         Raises `OSError`.
         """
         ...
 
     def counts(self) -> list[tuple[str, Mapping[str, float]]]:
-        """Return the totals of each statement so far, by its key. Raises `OSError`.
+        """Return the total calls and times of each statement, by its key.
 
         The names of counts are those in `docs/reference/record-format.md`; times are in seconds.
         The result is empty if `sight` has no source.
@@ -73,7 +73,7 @@ class StatementWatcher(Protocol):
         ...
 
     def texts(self, keys: Collection[str]) -> dict[str, StatementText]:
-        """Return the texts of these statements that the role can see.
+        """Return the texts of the given statements that the role may see.
 
         Raises `OSError`.
         """
@@ -84,27 +84,27 @@ class StatementWatcher(Protocol):
         ...
 
     def close(self) -> None:
-        """Close the connection."""
+        """Close the connection that watches statements."""
         ...
 
 
 @runtime_checkable
 class WatchesStatements(Protocol):
-    """The contract of servers that report the statements of other clients."""
+    """Interface of servers that report the statements of other clients."""
 
     def guest(self, dsn: str) -> Address:
         """Return the address of a server for sessions that cannot write. Raises `EngineError`."""
         ...
 
     def watcher(self, instance: Instance) -> StatementWatcher:
-        """Open another connection to watch statements.
+        """Return a watcher of the statements of other sessions, with its own connection.
 
         Raises `EngineError`.
         """
         ...
 
     def counters_beside(self, instance: Instance) -> CounterReader:
-        """Open another connection for the engine's counters, without those that the watcher reads.
+        """Return a reader of the engine's counters, except those that the watcher reads.
 
         Raises:
             EngineError: If the server refuses the connection.
@@ -112,7 +112,7 @@ class WatchesStatements(Protocol):
         ...
 
     def watched_plans(self, instance: Instance) -> PlanReader:
-        """Return a reader that requests plans and executes nothing.
+        """Return a plan reader that executes nothing.
 
         Raises `EngineError`.
         """

@@ -35,7 +35,7 @@ class Blocked:
     waiting_statement: str | None = None
 
     def facts(self) -> dict[str, Any]:
-        """Return the blocker as JSON values."""
+        """Return the facts about a blocked session as JSON values."""
         return asdict(self)
 
 

@@ -1,4 +1,4 @@
-"""Statements that a server's clients sent, and the constants in them."""
+"""Types for statements that a server's clients sent, and their constants."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ OWN = "/* assay capture */"
 
 @dataclass(frozen=True)
 class Counted:
-    """The increase of a server's counters during some seconds.
+    """The growth of a server's statement counters during some seconds.
 
     Attributes:
         form: Source of the counters, as a title for readers.
@@ -129,5 +129,5 @@ class Grammar(Protocol):
         ...
 
     def placeholder(self, name: str, constants: Sequence[Constant]) -> str:
-        """Return the placeholder for a bound value that replaces these constants."""
+        """Return the placeholder for a bound value in place of some constants."""
         ...

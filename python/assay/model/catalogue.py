@@ -45,16 +45,16 @@ class Index:
 
     @property
     def text(self) -> str:
-        """Return name, table and columns as text for readers."""
+        """Return an index's name, table and columns as text."""
         return f"{self.name} of {self.table} ({', '.join(self.columns)})"
 
     def facts(self) -> dict[str, Any]:
-        """Return the index's facts as JSON values."""
+        """Return the index as JSON values."""
         return asdict(self)
 
     @classmethod
     def read(cls, facts: dict[str, Any]) -> Index:
-        """Return the index from the JSON values of `facts`."""
+        """Return the index description that JSON values give."""
         listed = {name: tuple(facts.get(name, ())) for name in ("columns", "types")}
         return cls(**{**facts, **listed})
 
@@ -78,12 +78,12 @@ class ForeignKey:
     schema: str | None = None
 
     def facts(self) -> dict[str, Any]:
-        """Return the key's facts as JSON values."""
+        """Return the foreign key as JSON values."""
         return asdict(self)
 
     @classmethod
     def read(cls, facts: dict[str, Any]) -> ForeignKey:
-        """Return the key from the JSON values of `facts`."""
+        """Return the foreign key from JSON values."""
         return cls(**{**facts, "columns": tuple(facts["columns"])})
 
 
@@ -102,13 +102,13 @@ class ChangedSetting:
     default: str
 
     def facts(self) -> dict[str, Any]:
-        """Return the setting's facts as JSON values."""
+        """Return the setting that differs from its default as JSON values."""
         return asdict(self)
 
 
 @dataclass(frozen=True)
 class Alternative:
-    """The plan that the optimiser would choose after one change.
+    """The plan that the optimiser would choose after one change, such as another setting.
 
     Attributes:
         operation: Operation of the plan.
@@ -140,10 +140,10 @@ class Alternative:
     seconds_changed: float | None = None
 
     def facts(self) -> dict[str, Any]:
-        """Return the alternative's facts as JSON values."""
+        """Return the alternative plan as JSON values."""
         return asdict(self)
 
     @classmethod
     def read(cls, facts: dict[str, Any]) -> Alternative:
-        """Return the alternative from the JSON values of `facts`."""
+        """Return the alternative plan from JSON values."""
         return cls(**{**facts, "indexes": tuple(facts["indexes"])})

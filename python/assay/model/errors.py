@@ -11,21 +11,21 @@ class AssayError(Exception):
 
 
 class UsageError(AssayError):
-    """A wrong argument, name or configuration: exit code 1."""
+    """Error: a wrong argument, name or configuration."""
 
 
 class RunFailedError(AssayError):
-    """The run could not be carried out; its partial record is kept: exit code 2."""
+    """Error: a run could not be executed; its partial record is kept."""
 
     exit_code = 2
 
 
 class RecordUnreadableError(AssayError):
-    """A record is missing or of a newer version: exit code 1."""
+    """Error: a record is missing or of a newer version."""
 
 
 class RecordDamagedError(RecordUnreadableError):
-    """A record was changed after it was written: exit code 3."""
+    """Error: a record was changed after it was written."""
 
     exit_code = 3
 

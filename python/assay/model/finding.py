@@ -38,14 +38,14 @@ WITNESSES: Mapping[str, Witness] = {
     "steady": "counter",
 }
 
+# Kinds of changes of tables by SQL statements.
+TableChange = Literal["index", "statistics", "extended-statistics", "vacuum"]
 # Kinds of changes that advice recommends. An engine's `advice.toml` says how the engine makes each
 # change.
 AdviceKind = Literal[
+    TableChange,
     "setting",
     "named-setting",
-    "index",
-    "statistics",
-    "vacuum",
     "state",
     "clients",
     "limit",
@@ -53,6 +53,7 @@ AdviceKind = Literal[
     "row-order",
     "trigger",
     "ablation",
+    "hint",
     "prepared",
 ]
 # Mark in the values of advice about an optimiser setting, which acts only by the choice of plans.
@@ -63,7 +64,7 @@ UNSEEN: Mapping[str, str] = {"acts": "where no plan shows it"}
 
 @dataclass(frozen=True)
 class Evidence:
-    """One piece of evidence for a claim or against it.
+    """One piece of evidence for or against a finding.
 
     Attributes:
         says: One sentence with the measured figure.
@@ -81,13 +82,13 @@ class Evidence:
 
     @property
     def witness(self) -> Witness:
-        """Return the kind of witness from the prefix of `at`."""
+        """The kind of source of the evidence, from the prefix of `at`."""
         return WITNESSES[self.at.partition(":")[0]]
 
 
 @dataclass(frozen=True)
 class Advice:
-    """A change that would help, in terms that fit every engine.
+    """A change that would help, in terms that do not depend on the engine.
 
     Attributes:
         kind: Kind of change.
@@ -106,7 +107,7 @@ class Advice:
 
     @property
     def tables(self) -> list[str]:
-        """Return the tables of the advice: the subject alone, or those in `values`."""
+        """The tables that the advice concerns."""
         named = [name.strip() for name in self.values.get("tables", "").split(",")]
         return list(filter(None, named)) or [self.subject]
 
@@ -125,10 +126,14 @@ class Change:
     undo: str | None = None
     costs: str | None = None
 
+    def with_cost(self, clause: str) -> Change:
+        """Return the change with another disadvantage, before the others."""
+        return replace(self, costs="; ".join(filter(None, (clause, self.costs))))
+
 
 @dataclass(frozen=True)
 class Finding:
-    """A claim with its evidence.
+    """A claim about a run, with its evidence.
 
     Attributes:
         claim: The claim, with its numbers.
@@ -177,7 +182,7 @@ class Finding:
 
     @property
     def witnesses(self) -> tuple[Witness, ...]:
-        """Return the kinds of independent supporting witnesses, each once, in evidence order."""
+        """The kinds of independent sources that support the finding."""
         return tuple(
             dict.fromkeys(
                 evidence.witness for evidence in self.evidence if not evidence.contradicts
@@ -186,17 +191,17 @@ class Finding:
 
     @property
     def contradictions(self) -> tuple[Evidence, ...]:
-        """Return the evidence against the claim."""
+        """The evidence against the finding's claim."""
         return tuple(evidence for evidence in self.evidence if evidence.contradicts)
 
     @property
     def key(self) -> str:
-        """Return the key for the command line: `spill`, or `spill:q18` for a few operations."""
+        """The finding's key for the command line: `spill`, or `spill:q18`."""
         return f"{self.method}:{self.operations[0]}" if self.operations else self.method
 
     @property
     def interval_words(self) -> str:
-        """Return the interval as text for readers."""
+        """The finding's 95 % interval as text."""
         if self.interval is None:
             return "one run, no interval"
         low, high = (percent_text(edge) for edge in self.interval)
@@ -208,7 +213,7 @@ class Finding:
         return replace(self, interval=None)
 
     def of(self, part: str, saved: tuple[float, float] | None = None) -> Finding:
-        """Return the finding with a node of the time tree and the possible saving.
+        """Return the finding with its node of the time tree and the possible saving.
 
         Args:
             part: Path of the node.
@@ -217,7 +222,7 @@ class Finding:
         return replace(self, part=part, saved=saved)
 
     def facts(self) -> dict[str, Any]:
-        """Return the finding as JSON values."""
+        """Return the finding about a run as JSON values."""
         advice = self.advice
         return {
             "key": self.key,

@@ -27,14 +27,14 @@ def parse_toml(text: str) -> dict[str, Any]:
     try:
         document = tomllib.loads(text)
         if any(UNSEEN.search(word) for word in _texts(document)):
-            raise ValueError("there is a control character in one of its texts")
+            raise ValueError("a key or a text in quotes contains a control character")
     except RecursionError:
-        raise ValueError("its values are nested too deep") from None
+        raise ValueError("the values are nested too deep") from None
     return document
 
 
 def _texts(value: object) -> Iterator[str]:
-    """Yield every key and text of a value."""
+    """Yield every key and text in a parsed document."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):
@@ -60,7 +60,7 @@ def read_regular(path: Path) -> bytes:
 
 
 def shown(message: str) -> str:
-    """Return a message with long words truncated and control characters as escapes."""
+    """Return a message with long words truncated and control characters escaped."""
     cut = LONG_WORD.sub(
         lambda word: f"{word[0][:WORD_SHOWN]}... ({len(word[0]):,} characters)", message
     )
@@ -68,7 +68,7 @@ def shown(message: str) -> str:
 
 
 def visible(text: str) -> str:
-    """Return a text with control characters as escapes, so that no terminal executes them."""
+    """Return text with control characters escaped, so that no terminal executes them."""
     return UNSEEN.sub(lambda letter: _code(letter[0]), text)
 
 

@@ -1,4 +1,4 @@
-"""Facts about rows that a user recorded as answers of their own queries."""
+"""Reads and writes facts about rows that a user stored as expected answers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SCHEMA = 1
 
 @dataclass(frozen=True)
 class KeptAnswer:
-    """The answer of one operation in one state of the data.
+    """The expected answer of one operation in one state of the data.
 
     Attributes:
         rows: Number of rows.
@@ -47,7 +47,7 @@ class KeptAnswer:
 
     @property
     def state(self) -> str:
-        """Return time and engine of the answer, such as `2026-11-24 18:40 UTC, PostgreSQL 18.6`."""
+        """Return text on time and engine of an expected answer."""
         return f"{self.kept_utc[:16].replace('T', ' ')} UTC, {self.engine}"
 
 
@@ -57,7 +57,7 @@ def text_digest(text: str) -> str:
 
 
 def read_kept_answers(folder: Path) -> dict[str, KeptAnswer]:
-    """Return the recorded answers of a folder by operation; empty if there are none.
+    """Return a folder's stored expected answers by operation; empty if there are none.
 
     Raises:
         ValueError: If the file is not a file of recorded answers.
@@ -71,22 +71,24 @@ def read_kept_answers(folder: Path) -> dict[str, KeptAnswer]:
     except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
         raise ValueError(f"{path} cannot be read: {error}") from error
     if schema != SCHEMA:
-        raise ValueError(f"{path} is of schema {schema}, and this Assay knows {SCHEMA}")
+        raise ValueError(
+            f"{path} has schema version {schema}, and this Assay reads version {SCHEMA}"
+        )
     return answers
 
 
 def from_facts(operations: Mapping[str, Mapping[str, object]]) -> dict[str, KeptAnswer]:
-    """Return answers from their JSON values."""
+    """Return expected answers from their JSON values."""
     return {name: KeptAnswer(**facts) for name, facts in operations.items()}  # type: ignore[arg-type]
 
 
 def kept_facts(answers: Mapping[str, KeptAnswer]) -> dict[str, object]:
-    """Return answers as JSON values, in alphabetical order."""
+    """Return expected answers as JSON values, in alphabetical order."""
     return {name: asdict(answer) for name, answer in sorted(answers.items())}
 
 
 def write_kept_answers(folder: Path, answers: Mapping[str, KeptAnswer]) -> None:
-    """Write the facts of answers beside their rows, in one atomic step."""
+    """Write the facts of expected answers beside their rows, in one atomic step."""
     document = {"schema": SCHEMA, "operations": kept_facts(answers)}
     partial = folder / f"{KEPT_FILE}.partial"
     partial.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Languages of operations, and how they are recognised.
+"""Query languages of operations, and how dialects map to them.
 
 Files of a workload are searched by the dialects of a run. If the engine is queried in SPARQL, the
 last dialect is `sparql`.
@@ -20,7 +20,7 @@ SUFFIXES: dict[Language, str] = {SQL: ".sql", SPARQL: ".rq"}
 
 
 def language_of(dialects: Sequence[str]) -> Language:
-    """Return the language of some dialects."""
+    """Return the query language of some SQL or SPARQL dialects."""
     return SPARQL if SPARQL in dialects else SQL
 
 

@@ -1,4 +1,4 @@
-"""Resources of an engine that `--limit` can limit, and amounts of them in words."""
+"""The resources that `--limit` can limit, and their amounts as text."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ OF_DISK = (READ_IOPS, WRITE_IOPS, READ_RATE, WRITE_RATE)
 
 
 def amount_text(name: str, value: float | None) -> str:
-    """Return the amount of a limit with its unit: `0.5 cores`, `500/s`, `64 MiB`.
+    """Return the amount of a resource limit with its unit: `0.5 cores`, `500/s`.
 
     Args:
         name: Resource, one of `NAMES`.

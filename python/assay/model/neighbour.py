@@ -1,4 +1,4 @@
-"""Another program on the same host, and the resources that it used."""
+"""Type for another program on the host, and the resources that it used."""
 
 from __future__ import annotations
 

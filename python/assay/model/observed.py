@@ -1,4 +1,4 @@
-"""Facts of an observation: the sampling, and each statement of the server."""
+"""Types for the observation of a server: its sampling and its statements."""
 
 from __future__ import annotations
 
@@ -62,8 +62,8 @@ class Observed:
     statements: tuple[ObservedStatement, ...]
 
     def facts(self) -> dict[str, Any]:
-        """Return the facts as JSON values."""
+        """Return the facts about the observation as JSON values."""
         return asdict(self) | {
             "limits": list(self.limits),
-            "statements": [asdict(one) for one in self.statements],
+            "statements": [asdict(statement) for statement in self.statements],
         }

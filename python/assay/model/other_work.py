@@ -1,4 +1,4 @@
-"""Work of a server besides the load: maintenance such as a vacuum, and old snapshots."""
+"""Types for other work of a server: maintenance such as a vacuum, and old snapshots."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ class OtherWork:
     statement: str | None = None
 
     def facts(self) -> dict[str, Any]:
-        """Return the other work as JSON values."""
+        """Return the sampled maintenance or old snapshot as JSON values."""
         return asdict(self)
 
 
 @dataclass(frozen=True)
 class Worker:
-    """A session or worker with other work in the measured part, from all its samples.
+    """A server session or worker that did maintenance or held an old snapshot during a run.
 
     Attributes:
         session, work: Attributes of `OtherWork`.

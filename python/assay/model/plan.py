@@ -1,4 +1,4 @@
-"""A query's plan in engine-independent terms: operators with estimates and actual values."""
+"""Types for a query plan that do not depend on the engine: operators, estimates, rows."""
 
 from __future__ import annotations
 
@@ -94,21 +94,21 @@ class PlanNode:
     children: tuple[PlanNode, ...] = ()
 
     def walk(self) -> Iterator[PlanNode]:
-        """Yield this operator and all operators below it, parents first."""
+        """Yield this plan operator and all operators below it, parents first."""
         yield self
         for child in self.children:
             yield from child.walk()
 
     @property
     def line(self) -> str:
-        """Return this operator and all below it in one line: names, tables and indexes."""
+        """Return this plan operator and all below it as one line of text."""
         return " > ".join(
             " ".join(filter(None, (node.native, node.object, node.index))) for node in self.walk()
         )
 
     @property
     def is_full_scan(self) -> bool:
-        """Return True if the operator reads a whole table: row by row, or in the order of an index.
+        """True if the operator reads a whole table or index.
 
         An index that is read without a condition selects no rows; it only orders them.
         """
@@ -132,7 +132,7 @@ class PlanNode:
 
 @dataclass(frozen=True)
 class Reads:
-    """Reads that a statement requested from storage. Reads that the engine does not count are None.
+    """Reads that a statement requested from storage; None if not counted.
 
     Attributes:
         index_lookups: Number of index look-ups.
@@ -226,7 +226,7 @@ class Plan:
 
     @property
     def line(self) -> str:
-        """Return the plan in one line: its operators, the root first, with tables and indexes."""
+        """Return the plan as one line of text, the root operator first."""
         return self.root.line
 
     @property
@@ -236,7 +236,7 @@ class Plan:
         return sum(seconds) if seconds else None
 
     def facts(self) -> dict[str, Any]:
-        """Return the plan as JSON values."""
+        """Return the query plan as JSON values."""
         return asdict(self)
 
     @classmethod

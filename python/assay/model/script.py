@@ -1,4 +1,4 @@
-"""Scripts of a session: statements, and operations that consist of them.
+"""Types for a session's script: operations and their statements.
 
 A script is plain data. A script is made from a workload's files, stored in the record, and read by
 the driver (`assay-model`, `script.rs`), where each operation's values are drawn.
@@ -15,7 +15,7 @@ Given = str | int | tuple[int, int] | None
 
 @dataclass(frozen=True)
 class Draw:
-    """Rule that draws a parameter's value at each execution, from the session's random stream.
+    """Rule that draws a parameter's value at each execution.
 
     Attributes:
         name: Name of the parameter in the text.
@@ -50,7 +50,7 @@ class ScriptStatement:
 
 @dataclass(frozen=True)
 class ScriptOperation:
-    """An operation of a script: its draws, made at each execution, and its statements.
+    """A script's operation: the parameters drawn at each execution, and its statements.
 
     Attributes:
         name: Name in the load plan.

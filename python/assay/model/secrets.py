@@ -22,7 +22,7 @@ _HIDDEN_PART = re.compile(
 
 
 def is_secret(name: str) -> bool:
-    """Return True if a setting of this name may hold a secret."""
+    """Return True if a setting may hold a secret, by its name."""
     return _NAME.search(name) is not None
 
 

@@ -33,7 +33,7 @@ def statement_of(
     trigger: str = "",
     quote: str = '"',
 ) -> str:
-    """Return a template's SQL about a table.
+    """Return a template's SQL with a table's names filled in.
 
     Args:
         template: Text with `$table`, `$table_text`, `$columns`, `$in_schema`, `$trigger`, and
@@ -45,8 +45,8 @@ def statement_of(
         trigger: Trigger of the table, if the statement concerns one.
         quote: Quote character for names.
     """
-    words = columns if expression is None else re.findall(r"\w+", expression)
-    name = "_".join(("assay", table, *words))[:NAME_LETTERS_MAX]
+    parts = columns if expression is None else re.findall(r"\w+", expression)
+    name = "_".join(("assay", table, *parts))[:NAME_LETTERS_MAX]
     in_schema = "" if schema is None else f"{quoted(schema, quote)}."
     return Template(template).safe_substitute(
         name=quoted(name, quote),
@@ -59,7 +59,7 @@ def statement_of(
 
 
 def setting_statement(template: str, name: str, value: str) -> str:
-    """Return a template's SQL about a setting.
+    """Return a template's SQL with a setting's name and value filled in.
 
     Args:
         template: Text with `$setting` and `$value`.

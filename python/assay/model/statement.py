@@ -1,4 +1,4 @@
-"""Names of the parts of an operation's time that are not statements."""
+"""Names for time of an operation that belongs to no statement."""
 
 from __future__ import annotations
 

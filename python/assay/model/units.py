@@ -1,4 +1,4 @@
-"""Formats numbers as text for readers, and parses them.
+"""Formats numbers with units as text, and parses them.
 
 Stored values keep their plain unit; only text is rounded.
 """
@@ -85,7 +85,7 @@ def parse_duration_s(text: str) -> float:
     number = text.strip().rstrip("msh")
     unit = text.strip()[len(number) :]
     if unit not in factors:
-        raise ValueError(f"{text!r} has no unit among ms, s, m, h")
+        raise ValueError(f"{text!r} has none of the units ms, s, m, h")
     seconds = float(number) * factors[unit]
     if not 0 <= seconds < float("inf"):
         raise ValueError(f"{text!r} is not a duration")
@@ -128,7 +128,7 @@ def parse_bit_rate(text: str) -> float:
     """
     match = _BIT_RATE.fullmatch(text.strip().lower())
     if match is None or not (bits := float(match[1]) * _BIT_STEPS[match[2]]):
-        raise ValueError(f"{text!r} is no speed of a network: write it as 10Gbit or 800Mbit")
+        raise ValueError(f"{text!r} is not a network speed: write it as 10Gbit or 800Mbit")
     return bits / 8
 
 

@@ -21,7 +21,7 @@ NOT_COMPARED = "not compared: "
 
 
 class Verdict(IntEnum):
-    """Degree of trust in a run's numbers."""
+    """The verdict on a run's numbers: valid, unknown or invalid."""
 
     VALID = 0
     UNKNOWN = 1
@@ -29,13 +29,13 @@ class Verdict(IntEnum):
 
     @property
     def word(self) -> VerdictWord:
-        """Return the verdict as a word."""
+        """The verdict as a word: `valid`, `invalid` or `unknown`."""
         return VERDICT_WORDS[self]
 
 
 @dataclass(frozen=True)
 class CheckResult:
-    """The result of one check.
+    """The result of one check of a run.
 
     Attributes:
         check: Name of the check.
@@ -56,7 +56,7 @@ class CheckResult:
 
     @property
     def of_answers(self) -> Verdict:
-        """Return the verdict on the answers: unknown if no rows were available for comparison.
+        """Return the verdict on a run's query results: unknown if they could not be compared.
 
         The run itself is still valid then, because it was measured correctly.
         """

@@ -1,4 +1,4 @@
-"""Statements of an observed server: their texts, and sessions that execute them."""
+"""Types for an observed server: statement texts, and sessions that execute them."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def statement_key(normalised: str) -> str:
 
 
 def says_something(text: str | None) -> bool:
-    """Return True if a statement text contains SQL, because some servers return empty texts."""
+    """Return True if a statement's text contains SQL."""
     return text is not None and _WORD.search(_COMMENT.sub(" ", text)) is not None
 
 
@@ -98,8 +98,12 @@ def statement_name(text: str) -> str:
     if match is None:
         return "statement"
     verb = match[0].lower()
-    found = _TABLE_AFTER.get(verb, _FROM).search(plain)
-    table = "" if found is None else found[1].strip('"`').rpartition(".")[2].strip('"`')
+    match_of_table = _TABLE_AFTER.get(verb, _FROM).search(plain)
+    table = (
+        ""
+        if match_of_table is None
+        else match_of_table[1].strip('"`').rpartition(".")[2].strip('"`')
+    )
     kept = "".join(char if char.isalnum() or char == "_" else "-" for char in table)
     return (f"{verb}-{kept}" if kept else verb)[:SHOWN_LENGTH].rstrip("-")
 
@@ -116,7 +120,7 @@ def statement_names(texts: dict[str, str]) -> dict[str, str]:
 
 
 def canonical(text: str) -> str:
-    """Return a statement's letters and digits without constants, independent of its layout."""
+    """Return a statement's letters and digits without constants, whatever its layout."""
     plain = _CONSTANT.sub("", _COMMENT.sub(" ", text)).lower()
     letters = _NO_NAME.sub("", _WORD_CONSTANT.sub("", plain))
     # Servers of MySQL's family store one word as the other.

@@ -1,4 +1,4 @@
-"""The contract of a probe: it starts, it stops, and it reports its own cost."""
+"""Interfaces of a probe, which samples one source while the load runs."""
 
 from __future__ import annotations
 
@@ -15,39 +15,39 @@ if TYPE_CHECKING:
 
 
 class CounterReader(Protocol):
-    """Reads an engine's own counters, from one thread only."""
+    """Interface that reads an engine's own counters."""
 
     def read(self) -> list[tuple[str, str, str, float]]:
-        """Return rows of (source, object, counter, value), where values are totals, never rates.
+        """Return counters as rows of (source, object, counter, value) with totals.
 
         Raises `OSError`.
         """
         ...
 
     def close(self) -> None:
-        """Close the connection."""
+        """Close the connection that reads counters."""
         ...
 
 
 class Activity(Protocol):
-    """The activity of one process of an engine.
+    """Interface of the current activity of one engine process.
 
     Attributes that are not known are None.
     """
 
     @property
     def pid(self) -> int:
-        """Return the process id."""
+        """Return the process id of the engine process."""
         ...
 
     @property
     def leader_pid(self) -> int | None:
-        """Return the pid of the process that it works for, if that is another process."""
+        """Return the pid of the process for which a parallel worker works; None for others."""
         ...
 
     @property
     def backend_type(self) -> str:
-        """Return the kind of process, in the engine's terms."""
+        """Return the kind of engine process, in the engine's terms."""
         ...
 
     @property
@@ -57,7 +57,7 @@ class Activity(Protocol):
 
     @property
     def state(self) -> str | None:
-        """Return the state, in the engine's terms; None for a process without a client."""
+        """Return the session's state, in the engine's terms."""
         ...
 
     @property
@@ -83,10 +83,10 @@ class Activity(Protocol):
 
 @runtime_checkable
 class ActivityReader(Protocol):
-    """The contract of counter readers that also report the activity of processes."""
+    """Interface of counter readers that also report what each process does."""
 
     def activity(self) -> Sequence[Activity]:
-        """Return all processes of the engine at this moment.
+        """Return the current activity of all processes of the engine.
 
         Raises `OSError`.
         """
@@ -95,10 +95,10 @@ class ActivityReader(Protocol):
 
 @runtime_checkable
 class BlockedReader(Protocol):
-    """The contract of counter readers that also report blocked sessions."""
+    """Interface of counter readers that also report sessions blocked by others."""
 
     def blocked(self) -> Sequence[Blocked]:
-        """Return waiting sessions now, one entry for each pair of waiting and blocking session.
+        """Return one entry for each pair of waiting and blocking session now.
 
         Raises `OSError`.
 
@@ -109,7 +109,7 @@ class BlockedReader(Protocol):
 
 @runtime_checkable
 class OtherWorkReader(Protocol):
-    """The contract of counter readers that also report work besides the load."""
+    """Interface of counter readers that also report maintenance and old snapshots."""
 
     def other_work(self) -> Sequence[OtherWork]:
         """Return maintenance work in progress, and sessions with old snapshots.
@@ -123,10 +123,10 @@ class OtherWorkReader(Protocol):
 
 @runtime_checkable
 class StatusReader(Protocol):
-    """The contract of counter readers that also report the engine's status, which costs more."""
+    """Interface of counter readers that also report the engine's complete status."""
 
     def status(self) -> tuple[list[tuple[str, str, str, float]], str]:
-        """Return rows in the format of `read`, and the engine's complete status text.
+        """Return status counters, and the engine's complete status text.
 
         Raises `OSError`.
         """
@@ -135,10 +135,10 @@ class StatusReader(Protocol):
 
 @runtime_checkable
 class CountsAnew(Protocol):
-    """The contract of counter readers of private servers, whose counts may restart at 0."""
+    """Interface of counter readers whose counts can be reset to 0."""
 
     def reset(self) -> None:
-        """Reset the engine's counts to 0.
+        """Reset the engine's own counters to 0.
 
         Raises `OSError`.
         """
@@ -146,14 +146,14 @@ class CountsAnew(Protocol):
 
 
 class StatementReader(Protocol):
-    """Reads the statements that a server executes for other clients, from one thread only."""
+    """Interface that reads the statements which a server executes for other clients."""
 
     def looks(self) -> Sequence[SessionLook]:
-        """Return sessions that execute a statement now, without Assay's. Raises `OSError`."""
+        """Return sessions of other clients that execute a statement now."""
         ...
 
     def counts(self) -> list[tuple[str, Mapping[str, float]]]:
-        """Return the totals of each statement, including `calls`.
+        """Return the total calls and times of each statement.
 
         Raises `OSError`.
         """
@@ -185,7 +185,7 @@ class Target:
 
 @dataclass(frozen=True)
 class Cost:
-    """The cost of a probe: its samples and the time they took.
+    """The cost of a probe: the number of samples and their CPU time.
 
     Attributes:
         error: Reason why the probe ended early.
@@ -204,7 +204,7 @@ class Cost:
 
 
 class Probe(Protocol):
-    """A probe, which observes one source while the load runs."""
+    """Interface of a probe, which observes one source while the load runs."""
 
     name: str
     cost: str
@@ -225,7 +225,7 @@ class Probe(Protocol):
 
 @runtime_checkable
 class HearsMeasured(Protocol):
-    """The contract of probes that take a sample when the measured part begins."""
+    """Interface of probes that take a sample when the measured part begins."""
 
     def measured(self) -> None:
         """Signal that the measured part has begun, without waiting for a sample."""
@@ -234,7 +234,7 @@ class HearsMeasured(Protocol):
 
 @runtime_checkable
 class Refusing(Protocol):
-    """The contract of probes that can be requested on a host where they do not apply."""
+    """Interface of probes that can be requested where they do not apply."""
 
     def refusal(self, target: Target) -> str | None:
         """Return why a requested probe cannot run, and the remedy; None if it can."""

@@ -1,4 +1,4 @@
-"""Finds probes: every module of this folder that has a `probe`."""
+"""Finds probes: every module in the package `probes` with a `probe`."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ DEFECT = "its thread broke down; the trace is where errors of this process go"
 
 
 class EngineProbe:
-    """Queries the engine on a separate connection."""
+    """Samples the engine's counters on a separate connection."""
 
     name = "engine"
     stream = "engine"
@@ -85,11 +85,11 @@ class EngineProbe:
         self._error: str | None = DEFECT
 
     def applies(self, target: Target) -> bool:
-        """Return True if the engine has counters to read."""
+        """Return True if the engine has performance counters that the probe can read."""
         return target.counters is not None
 
     def start(self, target: Target) -> None:
-        """Start the thread; the first reading is on disk when this returns.
+        """Start the engine probe's thread, and wait for its first reading.
 
         Raises:
             OSError: If the first reading fails, or takes too long.
@@ -123,7 +123,7 @@ class EngineProbe:
         return Cost(cost.samples, cost.cpu_ns, cost.longest_ns, error, cost.interval_s)
 
     def _run(self, target: Target, counters: CounterReader) -> None:
-        """Run the thread until it is stopped, or the server goes away."""
+        """Sample the engine in a thread until stopped, or until the server ends."""
         try:
             with Watch(target, counters, self._cost) as watch:
                 watch.look(time.monotonic(), edge=START)
@@ -141,7 +141,7 @@ class EngineProbe:
             self._begun.set()
 
     def _next_request(self, due_s: float) -> str:
-        """Return the next request: a sample when it is due, unless another request comes before."""
+        """Return the next request to the thread: a sample when it is due, or another one."""
         try:
             return self._requests.get(timeout=max(0.0, due_s - time.monotonic()))
         except queue.Empty:
@@ -149,7 +149,7 @@ class EngineProbe:
 
 
 class RunningCost:
-    """The cost of the probe so far."""
+    """The cost of the engine probe so far."""
 
     def __init__(self) -> None:
         self.samples = 0
@@ -159,7 +159,7 @@ class RunningCost:
 
 
 class Watch:
-    """The state of an observation of an engine: its reader, and the streams of its counters."""
+    """Samples an engine's counters: its reader, and the streams they are written to."""
 
     def __init__(self, target: Target, counters: CounterReader, running_cost: RunningCost) -> None:
         self._counters = counters
@@ -204,7 +204,7 @@ class Watch:
 
     @property
     def due_s(self) -> float:
-        """Return the time of the next sample in seconds."""
+        """Return the time at which an engine's next counter sample is due, in seconds."""
         if not self._looks_at_sessions:
             return self._counters_due_s
         return min(self._sessions_due_s, self._counters_due_s)
@@ -229,7 +229,7 @@ class Watch:
         self._sessions_due_s = min(self._sessions_due_s, time.monotonic() + self._pauses.least_s)
 
     def look(self, now_s: float, edge: str | None = None) -> None:
-        """Read all counters that are due, and set the time of the next sample.
+        """Read all counters that are due, and schedule the next sample.
 
         Raises `OSError`.
 
@@ -322,7 +322,7 @@ class Watch:
 
 
 class SessionPauses:
-    """Chooses pauses between samples of sessions from the cost of a sample.
+    """Chooses random pauses between samples of sessions: longer ones if a sample costs more.
 
     Attributes:
         least_s: Shortest time between samples.
@@ -361,7 +361,7 @@ def _affordable_s(reading_ns: int, share_max: float, least_s: float, most_s: flo
 
 
 class Standing:
-    """Writes the engine's status at the start or end: rows in a stream, and its text in a file."""
+    """Writes the engine's status at the start and the end of the measured part."""
 
     def __init__(self, reader: StatusReader, stream: Stream, raw_dir: Path) -> None:
         self._reader = reader

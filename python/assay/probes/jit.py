@@ -5,7 +5,8 @@ Code that a JVM compiles is in no file. Its addresses have names only in the JVM
 JDK 17. The request uses HotSpot's attach protocol, like `jcmd`, because an engine with a bundled
 runtime rarely includes `jcmd`.
 
-Callers of compiled code are known only if the JVM keeps frame pointers: `JVM_OPTIONS`.
+Callers of compiled code are known only if the JVM keeps frame pointers:
+`-XX:+PreserveFramePointer`.
 """
 
 from __future__ import annotations
@@ -23,7 +24,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-JVM_OPTIONS = ("-XX:+PreserveFramePointer",)
 TIMEOUT_S = 5.0
 _POLL_S = 0.01
 # Version 1 of the protocol: version, command, and three arguments, each ended by a zero byte.
@@ -33,7 +33,7 @@ _DONE = b"0"
 
 @dataclass(frozen=True)
 class PerfMap:
-    """The result of asking a JVM for its list of compiled code.
+    """The list of compiled code that a JVM wrote, or why it did not.
 
     Attributes:
         pid: Process id of the JVM.
@@ -47,20 +47,20 @@ class PerfMap:
     reason: str | None = None
 
     def remove(self) -> None:
-        """Remove the list, if there is one."""
+        """Remove the JVM's list of compiled code, if there is one."""
         if self.path is not None:
             with suppress(OSError):  # the JVM has ended, and its `/tmp` with it
                 self.path.unlink()
 
 
 class _RefusedError(Exception):
-    """Error for a JVM that does not write its list; the message says why."""
+    """Error: a JVM does not write its list of compiled code."""
 
 
 def write_perf_maps(
     pids: Iterable[int], timeout_s: float = TIMEOUT_S, proc: Path = Path("/proc")
 ) -> list[PerfMap]:
-    """Have every JVM among these processes and their descendants write its list.
+    """Have every JVM among some processes write its list of compiled code.
 
     Args:
         pids: Roots of process trees; ended processes are skipped.
@@ -130,7 +130,7 @@ def _status(process: Path) -> dict[str, str]:
 
 
 def _attach(process: Path, tmp: Path, own_pid: str, deadline_s: float) -> Path:
-    """Make the JVM listen if it does not yet, and return the path of its socket."""
+    """Make a JVM listen for requests, and return its socket's path."""
     listening = tmp / f".java_pid{own_pid}"
     status = _status(process)
     uid, gid = (int(status[name].split()[1]) for name in ("Uid", "Gid"))

@@ -43,7 +43,7 @@ class OperationCounters:
         self._reads = False
 
     def read(self, sequence: int, edge: str) -> None:
-        """Read the counters, if this operation is one that is read.
+        """Read the counters at an edge of an operation, if it is among those measured.
 
         Raises:
             OSError: If the engine does not answer, or the disk is full.
@@ -67,7 +67,7 @@ class OperationCounters:
         self._due_ns = ended_ns + round(self._spent_ns * (1 / READING_SHARE_MAX - 1))
 
     def close(self) -> None:
-        """Close the reader's connection."""
+        """Close the connection that reads counters."""
         if self._reader is not None:
             self._reader.close()
 

@@ -19,7 +19,7 @@ class ProcessesProbe(Sampled):
     core_share_max: float = 0.0013
 
     def followed(self, target: Target) -> list[tuple[int, str]]:
-        """Return all processes of a run, each with its account."""
+        """Return all processes of a run that are sampled, each with its account."""
         return list(target.followed)
 
 

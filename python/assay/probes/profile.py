@@ -29,7 +29,7 @@ NO_PROCESS = (
 
 
 class ProfileProbe:
-    """Has the kernel sample stacks; a thread of Assay unwinds them."""
+    """Samples the engine's call stacks by the kernel."""
 
     name = "profile"
     stream = "probe-profile"
@@ -42,17 +42,17 @@ class ProfileProbe:
         self._file: Path | None = None
 
     def applies(self, target: Target) -> bool:
-        """Return True if samples were requested and the engine's processes are on this host."""
+        """Return True if CPU samples were requested and the engine runs on this host."""
         return target.profile_hz is not None and bool(_engine_pids(target))
 
     def refusal(self, target: Target) -> str | None:
-        """Return why requested samples cannot be taken, with the remedy; None if they can."""
+        """Return why requested CPU samples cannot be taken; None if they can."""
         if target.profile_hz is None or _engine_pids(target):
             return None
         return NO_PROCESS
 
     def start(self, target: Target) -> None:
-        """Start sampling; the first streams are on disk when this returns.
+        """Start CPU sampling, and wait until its first streams exist.
 
         Raises:
             OSError: If the kernel refuses. The error message says how to allow it.

@@ -14,7 +14,7 @@ FLUSH_INTERVAL_S = 1.0
 
 
 class RequestsProbe:
-    """Has the kernel trace each block request; a thread of Assay writes them."""
+    """Traces all requests to block devices by the kernel."""
 
     name = "requests"
     stream = "probe-requests"
@@ -28,11 +28,11 @@ class RequestsProbe:
         return target.block_trace
 
     def refusal(self, target: Target) -> str | None:  # noqa: ARG002 - where it was asked for it runs
-        """Return None: the trace is always attempted."""
+        """Return None, because a requested trace is always attempted."""
         return None
 
     def start(self, target: Target) -> None:
-        """Start tracing; the streams are on disk when this returns.
+        """Start tracing disk requests, and wait until the streams exist.
 
         Raises:
             OSError: If the kernel refuses. The error message says how to allow it.

@@ -17,7 +17,7 @@ FLUSH_INTERVAL_S = 1.0
 
 
 class Sampled:
-    """A probe whose work is done by a sampler thread."""
+    """A probe whose samples are taken by a thread of the Rust core."""
 
     name: str
     cost: str
@@ -31,7 +31,7 @@ class Sampled:
         self._asked_ns = 0
 
     def applies(self, target: Target) -> bool:  # noqa: ARG002 - there always is a host
-        """Return True: every host has these counters."""
+        """Return True, because every host has the sampled counters."""
         return True
 
     def followed(self, target: Target) -> list[tuple[int, str]]:  # noqa: ARG002 - most need none
@@ -39,7 +39,7 @@ class Sampled:
         return []
 
     def start(self, target: Target) -> None:
-        """Start the thread; the first sample is on disk when this returns."""
+        """Start the sampler thread, and wait for its first sample."""
         interval_ns = round((self.look_interval_s or target.interval_s) * NS_PER_S)
         self._asked_ns = interval_ns
         self._sampler = Sampler(
@@ -51,7 +51,7 @@ class Sampled:
         )
 
     def stop(self) -> Cost:
-        """Take a last sample and end the thread."""
+        """Take a last sample and end the sampler thread."""
         if self._sampler is None:
             raise RuntimeError(f"probe {self.name} was stopped before it was started")
         report = self._sampler.stop()

@@ -34,7 +34,7 @@ DEFECT = "its thread broke down; the trace is where errors of this process go"
 
 
 class StatementsProbe:
-    """Queries the server on a separate connection."""
+    """Samples the statements that a server executes for other clients."""
 
     name = "statements"
     stream = "looks"
@@ -53,7 +53,7 @@ class StatementsProbe:
 
     @property
     def at_work(self) -> bool:
-        """Return True while the probe samples; False after the server went away."""
+        """True while the probe samples; False after the server ended."""
         return self._thread is not None and self._thread.is_alive()
 
     def applies(self, target: Target) -> bool:
@@ -61,7 +61,7 @@ class StatementsProbe:
         return target.statements is not None
 
     def start(self, target: Target) -> None:
-        """Start the thread; the first sample is on disk when this returns.
+        """Start the statement probe's thread, and wait for its first sample.
 
         Raises:
             OSError: If the first sample fails, or takes too long.
@@ -94,7 +94,7 @@ class StatementsProbe:
         return Cost(watch.samples, watch.cpu_ns, watch.longest_ns, error, watch.interval_s_max)
 
     def _run(self, target: Target, reader: StatementReader) -> None:
-        """Run the thread until it is stopped, or the server goes away."""
+        """Sample the server in a thread until stopped, or until the server ends."""
         try:
             with ExitStack() as opened:
                 self._watch = watch = Watch(target, reader, opened)
@@ -111,7 +111,7 @@ class StatementsProbe:
 
 
 class Watch:
-    """The state of an observation of a server: its reader, its streams and the cost so far."""
+    """Samples a server's statements: its reader, its streams and the cost so far."""
 
     def __init__(self, target: Target, reader: StatementReader, opened: ExitStack) -> None:
         self._reader = reader
@@ -130,11 +130,11 @@ class Watch:
 
     @property
     def rest_s(self) -> float:
-        """Return the seconds until the next sample."""
+        """Return the seconds until the next sample of sessions is due."""
         return max(0.0, self._due_s - time.monotonic())
 
     def look(self, *, count: bool = False) -> None:
-        """Sample sessions and, if due, read the totals.
+        """Sample sessions and, if due, the totals of statements.
 
         Raises `OSError`.
         """
@@ -171,7 +171,7 @@ class Watch:
         self._due_s += (late_s // self._interval_s + 1) * self._interval_s
 
     def _afford(self, looking_ns: int) -> None:
-        """Adapt the pause to the cost of a sample, except the first one with the connection."""
+        """Adapt the pause between samples to the cost of a sample."""
         if not self.samples:
             return
         share_s = looking_ns / NS_PER_S / LOOKS_CORE_SHARE_MAX

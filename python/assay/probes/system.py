@@ -4,7 +4,7 @@ from assay.probes.sampled import Sampled
 
 
 class SystemProbe(Sampled):
-    """Reads /proc/stat, meminfo, vmstat and pressure/*."""
+    """Samples /proc/stat, meminfo, vmstat and pressure/*."""
 
     name = "system"
     stream = "system"

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class WaitsProbe(Sampled):
-    """Reads /proc/PID/task/TID of the engine's threads; of a sleeping thread only one file."""
+    """Samples /proc/PID/task/TID of the engine's threads."""
 
     name = "waits"
     stream = "probe-waits"
@@ -21,11 +21,11 @@ class WaitsProbe(Sampled):
     core_share_max: float = 0.0022
 
     def applies(self, target: Target) -> bool:
-        """Return True if the engine's processes are on this host."""
+        """Return True if the engine's processes run on this host."""
         return bool(self.followed(target))
 
     def followed(self, target: Target) -> list[tuple[int, str]]:
-        """Return the engine's processes: the driver's waits are not sampled."""
+        """Return the engine's processes, whose waits are sampled."""
         return [entry for entry in target.followed if entry[1] in ENGINE_ACCOUNTS]
 
 

@@ -1,1 +1,1 @@
-"""Run directories: written once, sealed, then read by checks, analysis and reports."""
+"""Run directories: written once, protected by checksums, then read by analyses."""

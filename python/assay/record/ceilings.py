@@ -1,4 +1,4 @@
-"""Finds the newest record of a host's measured limits (its ceiling)."""
+"""Finds the newest measurement of a host's hardware speed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SAME_HOST = ("host", "machine", "memory_bytes")
 
 
 def newest_ceiling(runs_dir: Path, host: Mapping[str, Any] | None = None) -> Path | None:
-    """Return the newest complete ceiling of a host; None if no record exists.
+    """Return the newest complete hardware measurement of a host; None without any.
 
     Args:
         runs_dir: Directory of records.

@@ -1,4 +1,4 @@
-"""Warns when a record that was changed after its seal is opened by name.
+"""Warns when an opened record was changed after it was finished.
 
 A changed record is still read, because the rest of it may be useful. Python code receives a
 warning. The command line prints the warning's sentence and ends with exit code 3.
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 
 class DamagedRecordWarning(UserWarning):
-    """Warning that an opened record was changed after it was sealed."""
+    """Warning that an opened record was changed after its checksums were written."""
 
 
 def damage_of(run_dir: Path) -> str | None:
-    """Return a sentence on differences from the seal; None if there are none, or no seal."""
+    """Return a sentence on files that differ from their checksums; None if none does."""
     broken = broken_seals(run_dir) if (run_dir / SEAL_FILE).is_file() else []
     if not broken:
         return None
@@ -37,14 +37,14 @@ def damage_of(run_dir: Path) -> str | None:
 
 
 def warn_if_damaged(run_dir: Path) -> None:
-    """Warn if a record was changed after it was sealed."""
+    """Warn if a record was changed after its checksums were written."""
     sentence = damage_of(run_dir)
     if sentence is not None:
         warnings.warn(sentence, DamagedRecordWarning, stacklevel=3)
 
 
 def refuse_damaged(run_dir: Path) -> None:
-    """Raise an error for a changed record, before its figures cause further runs.
+    """Raise an error if a record was changed after its checksums were written.
 
     Raises:
         RecordDamagedError: If the record was changed after it was sealed.
@@ -56,7 +56,7 @@ def refuse_damaged(run_dir: Path) -> None:
 
 @contextmanager
 def hearing_damage() -> Iterator[list[str]]:
-    """Collect sentences about damaged records, each once, instead of issuing warnings."""
+    """Collect sentences about changed records, instead of issuing warnings."""
     sentences: list[str] = []
     with warnings.catch_warnings():
         warnings.simplefilter("always", DamagedRecordWarning)

@@ -1,4 +1,4 @@
-"""Finds the previous run with the same request."""
+"""Finds the previous run with an equal request."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ IGNORED_KEYS = frozenset((*INCIDENTAL, *DURATION))
 
 
 def earlier_run(run: Run, runs_dir: Path) -> Run | None:
-    """Return the latest complete earlier run with the same request; None without one.
+    """Return the latest complete earlier run with an equal request; None without one.
 
     The statements of the two runs may differ. The comparison of the two runs reports changed
     statements for each operation.

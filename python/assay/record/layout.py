@@ -1,4 +1,4 @@
-"""Names of a run directory's parts and its schema version, shared by writer and reader."""
+"""Names of the files in a run directory, and its schema version."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ STATUS_INTERRUPTED = "interrupted"
 
 
 def measured_phases(names: Iterable[str]) -> tuple[str, ...]:
-    """Return the phases of a run whose operations count in its figures.
+    """Return the phases of a run whose operations count in its results.
 
     For a test with several streams these are its power phases, because operations of concurrent
     streams slow each other.

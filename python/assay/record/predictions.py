@@ -1,4 +1,4 @@
-"""`<runs>/predictions.jsonl`: predicted and measured gain of advice, one line for each trial.
+"""Reads and writes `predictions.jsonl`: predicted and measured savings of trials.
 
 Lines are only appended to the file. Reading skips a line that a crash or a full disk cut short.
 """
@@ -20,7 +20,7 @@ PREDICTIONS_FILE = "predictions.jsonl"
 
 
 def append_prediction(runs_dir: Path, facts: Mapping[str, Any]) -> None:
-    """Append a line in a single write, so that readers never see a partial line.
+    """Append a line to `predictions.jsonl` in a single write.
 
     Raises:
         RunFailedError: If the file cannot be written.
@@ -38,12 +38,12 @@ def append_prediction(runs_dir: Path, facts: Mapping[str, Any]) -> None:
             os.fsync(appending.fileno())
     except OSError as error:
         raise RunFailedError(
-            f"cannot write {file}: {error.strerror}. The runs are kept; free some space."
+            f"cannot write {file}: {error.strerror}. The runs are stored; free some space."
         ) from error
 
 
 def read_predictions(runs_dir: Path) -> list[dict[str, Any]]:
-    """Return all complete lines, oldest first; empty before the first trial.
+    """Return all complete lines of `predictions.jsonl`, oldest first.
 
     Raises:
         RecordUnreadableError: If the file exists and cannot be read.

@@ -64,7 +64,7 @@ def list_runs(runs_dir: Path) -> list[Path]:
         UsageError: If `runs_dir` is not a directory.
     """
     if runs_dir.exists() and not runs_dir.is_dir():
-        raise UsageError(f"--runs {runs_dir}: it is no directory")
+        raise UsageError(f"--runs {runs_dir}: this is not a directory")
     if not runs_dir.exists():
         return []
     return sorted(path for path in runs_dir.iterdir() if (path / RUN_FILE).is_file())
@@ -89,7 +89,8 @@ def _named(name: str, runs_dir: Path) -> Path:
     runs = list_runs(runs_dir)
     if not runs:
         raise RecordUnreadableError(
-            f"no runs in {runs_dir}. Make one with `assay run tpch`, or name the place with --runs."
+            f"no runs in {runs_dir}. Make one with `assay run tpch`, or name another directory "
+            "with --runs."
         )
     if name == "latest":
         return runs[-1].absolute()
@@ -100,7 +101,7 @@ def _named(name: str, runs_dir: Path) -> Path:
         return matches[0].absolute()
     if matches:
         raise RecordUnreadableError(
-            f"{name!r} begins {len(matches)} runs in {runs_dir}: give more of the id."
+            f"{len(matches)} runs in {runs_dir} begin with {name!r}: give a longer id."
         )
     raise RecordUnreadableError(f"no run {name!r} in {runs_dir}; {suggestion(name, ids[-20:])}")
 
@@ -127,19 +128,19 @@ def find_workload_run(name: str, runs_dir: Path, *, or_observed: bool = False) -
     run = Run(find_run(name, runs_dir))
     if run.kind == KIND_CEILING:
         raise RecordUnreadableError(
-            f"{run.id} is a ceiling of the host and no run of a workload: see it with"
-            f" `assay show {run.id}`, or name a run."
+            f"{run.id} is a host's ceiling, not a run of a workload: show it with `assay show "
+            f"{run.id}`, or name a run."
         )
     if run.kind == KIND_OBSERVED and not or_observed:
         raise RecordUnreadableError(
-            f"{run.id} is an observation of a server that others drove: no execution was timed or"
-            f" can be repeated. See it with `assay explain {run.id}`, or name a run."
+            f"{run.id} is an observation of a running server, without timed executions that "
+            f"could be repeated. Show it with `assay explain {run.id}`, or name a run."
         )
     return run
 
 
 class Run:
-    """A run directory, read lazily. `RecordUnreadableError` names a file that cannot be read."""
+    """The record of a run: its directory, read lazily."""
 
     def __init__(self, directory: Path) -> None:
         self.dir = directory
@@ -174,11 +175,11 @@ class Run:
 
     @property
     def driven(self) -> bool:
-        """Return True if the whole load plan was executed, even if the run failed afterwards."""
+        """True if the whole load plan was executed, even if the run failed afterwards."""
         return (self.driver_report or {}).get("ended") == "done"
 
     def recovered(self, number: int) -> Recovered:
-        """Return the results from a recovered database, numbered as in `recovered` of run.json."""
+        """Return the query results from a recovered database by its number."""
         return Recovered(self.dir / RAW_DIR / RECOVERED_DIR / str(number))
 
     @cached_property
@@ -189,20 +190,20 @@ class Run:
 
     @property
     def derived(self) -> Path:
-        """Return the directory of this run's analyses and reports."""
+        """Return the directory of the run's analyses and reports."""
         return self.dir / DERIVED_DIR
 
     @property
     def sealed(self) -> bool:
-        """Return True if the run has a seal."""
+        """True if the record has checksums (a seal)."""
         return (self.dir / SEAL_FILE).is_file()
 
     def broken_seals(self) -> list[str]:
-        """Return a sentence for each difference from the seal; empty without a seal."""
+        """Return a sentence for each file that differs from its checksum."""
         return broken_seals(self.dir) if self.sealed else []
 
     def has(self, stream: str) -> bool:
-        """Return True if the stream was recorded."""
+        """Return True if a stream was recorded."""
         return (self.dir / RAW_DIR / f"{stream}.arrows").is_file()
 
     @cache  # noqa: B019 - a run is read by one command and then forgotten
@@ -234,7 +235,7 @@ class Run:
                 yield _frame(batches, reader.schema)
 
     def status_texts(self) -> list[tuple[str, str]]:
-        """Return the engine's own status texts by edge (start, end), if they were recorded."""
+        """Return the engine's own status texts at start and end, if they were recorded."""
         files = {edge: self.dir / RAW_DIR / name for edge, name in STATUS_FILES.items()}
         return [
             (edge, path.read_text(encoding="utf-8", errors="replace"))
@@ -243,13 +244,13 @@ class Run:
         ]
 
     def results(self, operation: str) -> list[tuple[str, Path]]:
-        """Return an operation's kept results: an order-independent digest and a file of each."""
+        """Return an operation's stored results: digest and file of each."""
         name = re.compile(rf"{re.escape(operation)}-([0-9a-f]{{16}})-[0-9a-f]{{16}}\.arrow")
         paths = sorted((self.dir / RAW_DIR / RESULTS_DIR).glob("*.arrow"))
         return [(match[1], path) for path in paths if (match := name.fullmatch(path.name))]
 
     def expected(self, operation: str, variant: int = 0, state: int = 0) -> Path | None:
-        """Return the file of the rows that an operation should return; None if they are not known.
+        """Return the file of the expected rows of an operation; None if they are not known.
 
         A file that is named after the operation alone holds the rows for default parameters on the
         loaded data. A file named after the operation alone serves all variants.
@@ -321,12 +322,12 @@ def _read_json(path: Path) -> dict[str, Any]:
             f"{path} cannot be read: {error}. The record is damaged; restore it from a copy."
         ) from error
     if not isinstance(document, dict):
-        raise RecordDamagedError(f"{path} holds no JSON object; the record is damaged.")
+        raise RecordDamagedError(f"{path} contains no JSON object; the record is damaged.")
     return document
 
 
 def _migrated(facts: dict[str, Any], path: Path) -> dict[str, Any]:
-    """Return the facts of a run in the current schema.
+    """Return the facts of a run in the current schema version.
 
     Migrations between schema versions will be here, one per version.
     """
@@ -335,17 +336,17 @@ def _migrated(facts: dict[str, Any], path: Path) -> dict[str, Any]:
         raise RecordDamagedError(f"{path} has no schema version; the record is damaged.")
     if version > SCHEMA_VERSION:
         raise RecordUnreadableError(
-            f"{path} has schema {version}, and this Assay reads up to {SCHEMA_VERSION}: use a newer"
-            " Assay."
+            f"{path} has schema version {version}, and this Assay reads up to {SCHEMA_VERSION}: "
+            "use a newer Assay."
         )
     missing = [key for key in ("id", "status") if key not in facts]
     if missing:
-        raise RecordDamagedError(f"{path} has no {missing[0]!r}; the record is damaged.")
+        raise RecordDamagedError(f"{path} lacks {missing[0]!r}; the record is damaged.")
     return facts
 
 
 @contextmanager
-def damage_told(run: Run) -> Iterator[None]:
+def damage_reported(run: Run) -> Iterator[None]:
     """Turn any failure to read a changed record into `RecordUnreadableError`."""
     try:
         yield
@@ -354,13 +355,13 @@ def damage_told(run: Run) -> Iterator[None]:
     except Exception as error:
         if broken := run.broken_seals():
             raise RecordUnreadableError(
-                f"{run.dir} is not as it was sealed: {broken[0]}. Restore it from a copy."
+                f"{run.dir} was changed after it was sealed: {broken[0]}. Restore it from a copy."
             ) from error
         raise
 
 
 def read_result(path: Path) -> pl.DataFrame:
-    """Return the rows of a kept result.
+    """Return the rows of a stored query result.
 
     Raises:
         RecordUnreadableError: If the file is damaged.
@@ -374,14 +375,14 @@ def read_result(path: Path) -> pl.DataFrame:
 
 @contextmanager
 def _readable(path: Path) -> Iterator[None]:
-    """Raise `RecordUnreadableError` for any error while reading the file."""
+    """Raise `RecordUnreadableError` for any error while a file of the record is read."""
     import polars as pl
     import pyarrow as pa
 
     try:
         yield
     except FileNotFoundError as error:
-        raise RecordUnreadableError(f"{path} is missing from the record.") from error
+        raise RecordUnreadableError(f"the file {path} is missing from the record.") from error
     except (
         pa.ArrowException,
         pl.exceptions.PolarsError,
@@ -415,7 +416,7 @@ def _frame(batches: list[pa.RecordBatch], schema: pa.Schema) -> pl.DataFrame:
 
 
 def _whole_batches(reader: pa.RecordBatchStreamReader) -> Iterator[pa.RecordBatch]:
-    """Yield all complete batches; a killed writer may leave an incomplete one at the end."""
+    """Yield all complete batches of a stream; the last one of a killed run may be partial."""
     import pyarrow as pa
 
     while True:

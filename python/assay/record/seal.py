@@ -1,4 +1,4 @@
-"""The seal of a record: SHA-256 of all measured files, written last.
+"""The seal of a record: a file with the SHA-256 of all measured files, written last.
 
 Each line has a digest, two spaces and a path relative to the run directory, in the format of
 `sha256sum -c`.
@@ -22,7 +22,7 @@ SETTLED_NS = 1_000_000_000
 
 
 def sealed_files(run_dir: Path) -> list[Path]:
-    """Return the files that a seal covers, in the order of its lines."""
+    """Return the files whose checksums the seal lists."""
     raw = sorted((run_dir / RAW_DIR).rglob("*"))
     files = [run_dir / RUN_FILE, run_dir / ENVIRONMENT_FILE, *raw]
     return [path for path in files if path.is_file()]
@@ -35,7 +35,7 @@ def file_sha256(path: Path) -> str:
 
 
 def write_seal(run_dir: Path) -> None:
-    """Write the seal of a run directory whose files are final."""
+    """Write the seal (SHA-256 of all measured files) of a finished run directory."""
     lines = [
         f"{file_sha256(path)}  {path.relative_to(run_dir)}\n" for path in sealed_files(run_dir)
     ]
@@ -45,7 +45,7 @@ def write_seal(run_dir: Path) -> None:
 
 
 def broken_seals(run_dir: Path) -> list[str]:
-    """Return a sentence for each difference from the seal; empty if nothing was changed."""
+    """Return a sentence for each file that differs from the seal's checksum."""
     sealed: dict[str, str] = {}
     # A damaged seal names missing files, so it needs no error of its own.
     text = (run_dir / SEAL_FILE).read_text(encoding="utf-8", errors="replace")

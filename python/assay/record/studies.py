@@ -28,7 +28,7 @@ RENAMED_KINDS = {"versus": "compare", "plan_regret": "plans"}
 
 @dataclass(frozen=True)
 class StudyVariant:
-    """One variant of a study's part: runs with the same options.
+    """One variant of a study as stored: runs with the same options.
 
     Attributes:
         levels: Name of the level by name of the factor; empty if the part has no factors.
@@ -42,7 +42,7 @@ class StudyVariant:
 
 @dataclass(frozen=True)
 class StudyPart:
-    """A part of a study: variants that run in alternating order, each `repetitions` times.
+    """A section of a study as stored: variants that run in alternating order.
 
     Attributes:
         expects: Operators that the plans of its runs must have; empty means any plan is accepted.
@@ -59,7 +59,7 @@ class StudyPart:
 
 @dataclass(frozen=True)
 class StudyFigure:
-    """A requested figure or table, made from the runs of some parts.
+    """A requested table or chart of a study as stored.
 
     Attributes:
         kind: Name of the analysis that makes it.
@@ -75,7 +75,7 @@ class StudyFigure:
 
 @dataclass(frozen=True)
 class StudyRun:
-    """A run of a study that was started.
+    """A run of a study that was started, as stored.
 
     A round has several runs of a variant if earlier ones failed.
 
@@ -125,7 +125,7 @@ class StudyRecord:
         return [run for run in self.runs if run.status == STATUS_COMPLETE]
 
     def part(self, name: str) -> StudyPart:
-        """Return the part with this name."""
+        """Return the study section with a given name."""
         return next(part for part in self.parts if part.name == name)
 
     def missing(self) -> list[StudyRun]:
@@ -147,7 +147,7 @@ class StudyRecord:
         ]
 
     def failed(self) -> list[StudyRun]:
-        """Return the missing runs that were tried and failed."""
+        """Return the study's runs whose last attempt failed."""
         return [run for run in self.missing() if run.status == STATUS_FAILED]
 
 
@@ -168,8 +168,8 @@ def write_study(directory: Path, document: Mapping[str, Any]) -> None:
         partial.rename(file)
     except OSError as error:
         raise RunFailedError(
-            f"cannot write {file}: {error.strerror}. The runs so far are kept; free some space, or"
-            " name another place with --runs DIR."
+            f"cannot write {file}: {error.strerror}. The completed runs are stored; free some "
+            "space, or name another directory with --runs DIR."
         ) from error
 
 
@@ -181,13 +181,13 @@ def read_study_file(file: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(file.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
-        raise RecordUnreadableError(f"{file} is missing: this is no study.") from error
+        raise RecordUnreadableError(f"{file} is missing: the directory is not a study.") from error
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise RecordUnreadableError(f"{file} cannot be read: {error}") from error
 
 
 def read_study(directory: Path) -> StudyRecord:
-    """Return the study in a directory.
+    """Return the stored study in a directory.
 
     The study's runs are in the parent of the directory of studies.
 
@@ -198,14 +198,14 @@ def read_study(directory: Path) -> StudyRecord:
     document = read_study_file(directory / STUDY_FILE)
     if document.get("schema") != SCHEMA:
         raise RecordUnreadableError(
-            f"{directory / STUDY_FILE} has schema {document.get('schema')}, and this Assay reads"
-            f" {SCHEMA}: its runs are ordinary ones and can be read (assay show)."
+            f"{directory / STUDY_FILE} has schema version {document.get('schema')}, and this "
+            f"Assay reads {SCHEMA}. Its runs can still be read with `assay show`."
         )
     try:
         return _record(directory, document)
     except (KeyError, TypeError) as error:
         raise RecordUnreadableError(
-            f"{directory / STUDY_FILE} is no whole study: {error}"
+            f"{directory / STUDY_FILE} is an incomplete study: {error}"
         ) from error
 
 
@@ -293,7 +293,7 @@ def find_study(which: str, runs: Path) -> Path:
     if len(meant) == 1:
         return meant[0].absolute()
     if meant:
-        raise RecordUnreadableError(f"{which!r} begins {len(meant)} studies: give more of the id.")
+        raise RecordUnreadableError(f"{len(meant)} studies begin with {which!r}: give a longer id.")
     hint = suggestion(which, ids) if ids else "there are none yet."
     raise RecordUnreadableError(f"no study {which!r} in {runs / STUDIES_DIR}; {hint}")
 

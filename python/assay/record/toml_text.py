@@ -25,7 +25,7 @@ def toml_text(document: Mapping[str, Any], comment: str = "") -> str:
 
 
 def _held(value: Any) -> Any:  # noqa: ANN401 - whatever has a place in TOML
-    """Return a value without its None parts, because TOML has no null."""
+    """Return a value without None entries, because TOML has no null."""
     if isinstance(value, dict):
         return {key: _held(inner) for key, inner in value.items() if inner is not None}
     if isinstance(value, list | tuple):

@@ -1,4 +1,4 @@
-"""Writes a run directory: the request first, the seal last.
+"""Writes a run directory: the request first, the checksums last.
 
 `run.json` exists before the first measurement and always has the run's current status.
     Leaving the block without `seal()` sets the status to 'failed' or 'interrupted', with the
@@ -103,7 +103,7 @@ class RunWriter:
         self._end(STATUS_INTERRUPTED if interrupted else STATUS_FAILED, reason)
 
     def update(self, **facts: object) -> None:
-        """Add facts to `run.json`."""
+        """Add facts to the run's `run.json`."""
         self._run.update(facts)
         with self._writing():
             self._write_run()
@@ -114,7 +114,7 @@ class RunWriter:
             write_json(self.dir / ENVIRONMENT_FILE, environment)
 
     def seal(self) -> None:
-        """Set the status to complete, then seal all measured files."""
+        """Mark the run as complete, then write the checksums of all measured files."""
         self._end(STATUS_COMPLETE, None)
         with self._writing():
             write_seal(self.dir)
@@ -132,8 +132,8 @@ class RunWriter:
             yield
         except OSError as error:
             raise RunFailedError(
-                f"cannot write the record in {self.dir}: {error.strerror}. What was measured until"
-                " then is kept; free some space, or name another place with --runs DIR."
+                f"cannot write the record in {self.dir}: {error.strerror}. The measurements so "
+                "far are stored; free some space, or name another directory with --runs DIR."
             ) from error
 
     def _write_run(self) -> None:
@@ -146,7 +146,7 @@ def ensure_runs_dir(path: Path) -> Path:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UsageError(
-            f"cannot make the directory for runs {path}: {error.strerror}. Name another with"
-            " --runs DIR or ASSAY_RUNS."
+            f"cannot create the directory for runs {path}: {error.strerror}. Name another "
+            "directory with --runs DIR or ASSAY_RUNS."
         ) from error
     return path

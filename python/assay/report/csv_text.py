@@ -1,4 +1,4 @@
-"""Writes tables as CSV in such a way that spreadsheets do not execute texts as formulas.
+"""Writes tables as CSV without text that spreadsheets execute as formulas.
 
 Spreadsheets execute a cell that begins with =, +, - or @. An apostrophe before such a text makes it
 a plain text. Numbers keep their signs.
@@ -17,7 +17,7 @@ IS_FORMULA = re.compile(FORMULA)
 
 
 def inert(value: Any) -> Any:  # noqa: ANN401 - a cell is of any type
-    """Return a cell, with an apostrophe before a text that a spreadsheet takes for a formula."""
+    """Return a cell, with an apostrophe before text that a spreadsheet would execute."""
     if isinstance(value, str) and IS_FORMULA.match(value):
         return f"'{value}"
     return value
@@ -41,5 +41,5 @@ def inert_table(table: pl.DataFrame) -> pl.DataFrame:
 
 
 def csv_of(table: pl.DataFrame) -> str:
-    """Return a table as CSV."""
+    """Return a table as CSV text."""
     return inert_table(table).write_csv()

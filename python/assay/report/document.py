@@ -1,4 +1,4 @@
-"""The document of a run: plain values that `--json` prints and every rendering reads.
+"""The document of a run, which `--json` prints and which page and terminal render.
 
 The types of the document are in `documents/`. `document.schema.json` beside this file is generated
 from these types. A figure that was not measured is null. A run that failed, was stopped or was
@@ -23,6 +23,7 @@ from assay.model.verdict import CheckResult, worst
 from assay.record.layout import PHASE_WARMUP
 from assay.report.kept import DOCUMENT_SCHEMA, REPORT_FILE
 from assay.report.sections.changes import changes_section
+from assay.report.sections.checks import check_row
 from assay.report.sections.failure import status_reason
 from assay.report.sections.plans import capture_section, plan_work_section, plans_section
 from assay.report.sections.profile import profile_of, section
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
     from assay.analysis.host.accounts import Accounts
     from assay.analysis.load.summary import Pace
     from assay.record.reader import Run
-    from assay.report.documents.checks import CheckRow
     from assay.report.documents.findings import FindingRow
     from assay.report.documents.host.accounts import AccountsSection
     from assay.report.documents.host.cluster import ClusterSection
@@ -117,7 +117,7 @@ def document(run: Run, path: Path) -> RunDocument:
         "changes": changes_section(run),
         "host": _host(run),
         "verdict": worst(checks).word,
-        "checks": [_check(result) for result in checks],
+        "checks": [check_row(result) for result in checks],
         "metrics": cast("RunMetrics", dict(summary.metrics)),
         "operations": [cast("OperationRow", asdict(row)) for row in summary.operations],
         "time": time_section(summary),
@@ -152,10 +152,10 @@ def document(run: Run, path: Path) -> RunDocument:
 
 
 class HasFacts(Protocol):
-    """A part of the summary that can be converted to plain values."""
+    """Interface of run summary sections that can be converted to JSON values."""
 
     def facts(self) -> dict[str, Any]:
-        """Return this part of the summary as JSON values."""
+        """Return this section of a run's summary as JSON values."""
 
 
 def _facts(part: HasFacts | None) -> dict[str, Any] | None:
@@ -167,7 +167,7 @@ def _summary(run: Run) -> Summary:
         return summarise(run)
     except RecordUnreadableError as error:
         level = logging.INFO if run.facts["status"] in ENDED_EARLY else logging.WARNING
-        log.log(level, "run %s has no figures: %s", run.id, error)
+        log.log(level, "the figures of run %s cannot be computed: %s", run.id, error)
         return NOTHING_MEASURED
 
 
@@ -186,12 +186,12 @@ def _test(run: Run, summary: Summary, checks: list[CheckResult]) -> SpecifiedTes
     try:
         return section_of_test(run, summary, checks)
     except RecordUnreadableError as error:
-        log.warning("the test of run %s is not known: %s", run.id, error)
+        log.warning("the test figures of run %s cannot be computed: %s", run.id, error)
         return None
 
 
 def _conditions(facts: dict[str, Any], state: StateSection | None) -> ConditionsSection:
-    """Return the state and the load under which the run was measured."""
+    """Return the cache state and the load under which a run was measured."""
     request, order = facts["request"], facts.get("order") or {}
     phases = {phase["name"] for phase in facts["plan"]["phases"]}
     load = load_of(facts)
@@ -240,7 +240,7 @@ def _writes(facts: dict[str, Any]) -> WritesSection | None:
 
 
 def _fleet(facts: dict[str, Any]) -> FleetSection | None:
-    """Return the hosts that drove the load together; None for a single driver."""
+    """Return the client hosts that drove the load together; None for a single host."""
     hosts = hosts_of(facts)
     if not hosts:
         return None
@@ -271,17 +271,6 @@ def _pace(pace: Pace) -> PaceSection:
         "interval_s": pace.interval_s,
         "throughput_per_s": list(pace.throughput_per_s),
         "waiting": None if pace.waiting is None else list(pace.waiting),
-    }
-
-
-def _check(result: CheckResult) -> CheckRow:
-    return {
-        "check": result.check,
-        "verdict": result.verdict.word,
-        "reason": result.reason,
-        "measured": result.measured,
-        "value": result.value,
-        "threshold": result.threshold,
     }
 
 

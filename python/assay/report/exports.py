@@ -12,7 +12,7 @@ import polars as pl
 from assay.analysis.load.summary import per_second
 from assay.model.errors import RecordUnreadableError, UsageError, suggestion
 from assay.record.layout import KIND_CEILING, RAW_DIR
-from assay.record.reader import damage_told
+from assay.record.reader import damage_reported
 from assay.report.ceiling.document import ceiling_document
 from assay.report.ceiling.exports import ceiling_tables
 from assay.report.charts import counters as counter_charts
@@ -61,11 +61,11 @@ def export(run: Run, to: str, out: Path | None = None, operation: str | None = N
         raise UsageError(f"cannot export to {to!r}: {suggestion(to, FORMATS)}")
     if operation is not None and to not in PROFILE_FORMATS:
         raise UsageError(
-            f"{to} exports a whole run: leave --operation out, or export to"
-            f" {', '.join(PROFILE_FORMATS)}."
+            f"{to} exports a whole run: remove --operation, or export to "
+            f"{', '.join(PROFILE_FORMATS)}."
         )
     try:
-        with damage_told(run):
+        with damage_reported(run):
             if to in PROFILE_FORMATS:
                 _check_samples(run, to)
                 return [export_profile(run, to, out, operation)]
@@ -73,16 +73,16 @@ def export(run: Run, to: str, out: Path | None = None, operation: str | None = N
             return [_json(run, place)] if to == "json" else _tables(run, to, place)
     except OSError as error:
         raise UsageError(
-            f"cannot write {out or 'here'}: {error.strerror or error}. Name another place with"
-            " --out."
+            f"cannot write {out or 'here'}: {error.strerror or error}. Name another directory "
+            "with --out."
         ) from error
 
 
 def _check_samples(run: Run, to: str) -> None:
     if run.kind == KIND_CEILING:
         raise UsageError(
-            f"{run.id} is a host's ceiling, and {to} is of CPU samples: export it to csv,"
-            " parquet or json."
+            f"{run.id} is a host's ceiling, and {to} needs CPU samples: export the ceiling to "
+            "csv, parquet or json."
         )
 
 
@@ -114,7 +114,7 @@ def _tables(run: Run, to: str, out: Path) -> list[Path]:
 
 
 def _flat(table: pl.DataFrame) -> pl.DataFrame:
-    """Return a table without lists, which CSV does not support: list items become one text."""
+    """Return a table with each list turned into one text, because CSV has no lists."""
     lists = [name for name, kind in table.schema.items() if isinstance(kind, pl.List)]
     return table.with_columns(pl.col(lists).cast(pl.List(pl.String)).list.join(" "))
 
@@ -126,7 +126,7 @@ def _all_tables(run: Run) -> Iterator[tuple[str, pl.DataFrame]]:
         try:
             yield path.stem, run.table(path.stem)
         except RecordUnreadableError as error:
-            log.warning("stream left out of the export: %s", error)
+            log.warning("a stream of the record is missing from the export: %s", error)
 
 
 def _run_tables(run: Run) -> Iterator[tuple[str, pl.DataFrame]]:
@@ -142,7 +142,7 @@ def _run_tables(run: Run) -> Iterator[tuple[str, pl.DataFrame]]:
 
 
 def intervals_table(test: SpecifiedTestSection) -> pl.DataFrame:
-    """Return one row for each interval of a test, as in the document.
+    """Return one row for each query interval of a TPC-H test.
 
     `stream` is 0 in a power test, and null in the stream of refresh functions.
     """

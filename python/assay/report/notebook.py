@@ -1,4 +1,4 @@
-"""API for notebooks: the document, the tables and the charts of a finished run or study."""
+"""API for notebooks: the document, tables and charts of a finished run or study."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ COUNTS = frozenset({"passes", "rows"})
 
 
 class LoadedRun:
-    """One run in a notebook. Figures are computed at their first use.
+    """One run in a notebook, whose results are computed at their first use.
 
     Attributes:
         run: The record of the run.
@@ -104,7 +104,7 @@ class LoadedRun:
 
     @cached_property
     def time(self) -> pl.DataFrame:
-        """Return the time trees as a table with one row per node, parents first.
+        """Return the run's time trees (time by cause) as a table, parents first.
 
         Columns: `operation` (null: all together), `path` (such as `waiting/lock`; empty means the
         whole tree), `title`, `share` (of the tree's wall time, 0 to 1; the parts of a node add up
@@ -165,14 +165,14 @@ def _schema(columns: Sequence[str]) -> dict[str, pl.DataType | type[pl.DataType]
 def _nodes(
     operation: str | None, node: TimeTreeNode, path: str
 ) -> Iterator[tuple[str | None, str, str, float, str | None]]:
-    """Yield a node of a time tree and all nodes below it; `path` is the node's path."""
+    """Yield a node of a time tree with its path, then all nodes below it."""
     yield operation, path, node["title"], node["share"], node["source"]
     for child in node["children"]:
         yield from _nodes(operation, child, f"{path}/{child['name']}".removeprefix("/"))
 
 
 class LoadedStudy:
-    """Several runs that answer one question. Figures are computed at their first use.
+    """Several runs that answer one question, in a notebook.
 
     Attributes:
         directory: Directory of its `study.toml`.
@@ -196,22 +196,22 @@ class LoadedStudy:
 
 
 class LoadedPlans(LoadedStudy):
-    """A study of a query's plans, compared with the plan that the engine chooses."""
+    """A study in a notebook that compares forced plans of a query with the chosen plan."""
 
     @cached_property
     def answers_agree(self) -> bool:
-        """Return True if every forced plan returned the same answer as the chosen plan."""
+        """Return True if every forced plan returned the same rows as the chosen plan."""
         tables = (table for figure in self.document["figures"] for table in figure["tables"])
         rows = (row for table in tables if table["name"] == TABLE for row in table["rows"])
         return all(row[-1] != OTHER_ANSWER for row in rows)
 
 
 class LoadedWhy(LoadedStudy):
-    """A study in which each resource was made scarce in turn."""
+    """A study in a notebook in which each resource was made scarce in turn."""
 
     @cached_property
     def bounds(self) -> WhyDocument:
-        """Return the resource that bounds each operation, as `assay why --json` prints it."""
+        """Return the resource that limits each operation, as `assay why --json` prints it."""
         return why_document(read_study(self.directory), self.document["report"])
 
 

@@ -1,1 +1,1 @@
-"""Carries out one run: obtain, start, load, warm up, measure, record, seal."""
+"""Executes one run: obtain the engine, load data, warm up, measure, and store the record."""

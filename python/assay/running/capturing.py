@@ -43,7 +43,7 @@ UNTIMED = (
 
 @dataclass(frozen=True)
 class Captured:
-    """The result of a capture.
+    """The result of capturing a workload from a server's log or counters.
 
     Attributes:
         folder: Folder of the workload.
@@ -78,18 +78,18 @@ class Captured:
     writes: bool = False
 
     def facts(self) -> dict[str, Any]:
-        """Return the capture as JSON values."""
+        """Return the result of the capture as JSON values."""
         return {**asdict(self), "folder": str(self.folder), "cautions": list(self.cautions)}
 
 
 def check_folder(out: Path) -> None:
-    """Refuse a folder that exists already.
+    """Refuse a workload folder that exists already.
 
     Raises:
         UsageError: If a file or folder of this name exists.
     """
     if out.exists():
-        raise UsageError(f"--out {out}: it is there already; name a folder that is not")
+        raise UsageError(f"--out {out}: the folder exists already; name a new one")
 
 
 def capture_logs(
@@ -126,11 +126,11 @@ def capture_logs(
     left_out += transactions.left_out
     if not executions:
         reasons = "; ".join(f"{count:,} {reason}" for reason, count in left_out.most_common())
-        raise UsageError(f"--log {files[0]}: nothing in it can be played: {reasons}")
+        raise UsageError(f"--log {files[0]}: no statement of the log can be repeated: {reasons}")
     if len(executions) > EXECUTIONS_MAX:
         raise UsageError(
-            f"--log {files[0]}: it has {len(executions):,} executions, and {EXECUTIONS_MAX:,} is"
-            " the most: say --time to capture its beginning"
+            f"--log {files[0]}: the log has {len(executions):,} executions, and the maximum is "
+            f"{EXECUTIONS_MAX:,}: use --time to capture its beginning"
         )
     operations = operations_of(executions, grammar, by)
     captured = _captured(out, log, grammar, operations, left_out, anonymised=anonymise)
@@ -166,7 +166,8 @@ def capture_counted(
     behaviour = find_engine(name).engine()
     if not isinstance(behaviour, CountsStatements):
         raise UsageError(
-            f"--dsn: of {name}, counts of statements are not read: capture from its log with --log"
+            f"--dsn: Assay cannot read statement counters of {name}: capture from its log with "
+            "--log"
         )
     counted = behaviour.count_statements(dsn, time_s, sleep)
     by = Anonymiser() if anonymise else None
@@ -174,8 +175,9 @@ def capture_counted(
     if not operations:
         seen = sum(left_out.values())
         raise UsageError(
-            f"--dsn: in {counted.seconds:.0f} s no statement ran that can be played, and {seen:,}"
-            " were left out: capture while clients are at work, or for longer with --time"
+            f"--dsn: in {counted.seconds:.0f} s the server ran no statement that can be "
+            f"repeated, and {seen:,} were skipped: capture while clients are active, or for "
+            "longer with --time"
         )
     captured = Captured(
         folder=out,
@@ -199,11 +201,11 @@ def capture_counted(
 
 def _cautions(operations: Sequence[CapturedOperation]) -> tuple[str, ...]:
     said = [UNTIMED]
-    known = [operation for operation in operations if operation.columns]
-    if known:
-        rows = sum(len(next(iter(operation.columns.values()))) for operation in known)
+    valued = [operation for operation in operations if operation.columns]
+    if valued:
+        rows = sum(len(next(iter(operation.columns.values()))) for operation in valued)
         said.append(
-            f"values of {len(known)} operations are those of {rows:,} executions that were seen"
+            f"values of {len(valued)} operations are those of {rows:,} executions that were seen"
         )
     unknown = [operation.name for operation in operations if operation.unknown]
     if unknown:
@@ -223,13 +225,13 @@ def _check_file(file: Path) -> None:
         with file.open("rb") as log:
             begun = log.read(1)
     except OSError as error:
-        raise UsageError(f"--log {file}: it cannot be read: {error.strerror}") from error
+        raise UsageError(f"--log {file}: the file cannot be read: {error.strerror}") from error
     if not begun:
-        raise UsageError(f"--log {file}: it is empty: has the server logged anything yet?")
+        raise UsageError(f"--log {file}: the file is empty: has the server logged anything yet?")
 
 
 def _read(files: Sequence[Path]) -> tuple[ReadLog, Grammar]:
-    """Return the log and the syntax of its constants, from the first engine that recognises it."""
+    """Return the log and its SQL grammar, from the first engine that recognises the log."""
     for folder in find_engines().values():
         engine = folder.engine() if folder.facts.kind == "server" else None
         if isinstance(engine, ReadsLogs):
@@ -237,8 +239,8 @@ def _read(files: Sequence[Path]) -> tuple[ReadLog, Grammar]:
             if log is not None:
                 return log, engine.constants()
     raise UsageError(
-        f"--log {files[0]}: it is no log that Assay reads: PostgreSQL's as CSV or JSON"
-        " (log_destination), or the slow or the general log of MySQL or MariaDB"
+        f"--log {files[0]}: unknown log format. Assay reads PostgreSQL's log as CSV or JSON "
+        "(log_destination), and the slow or the general log of MySQL or MariaDB"
     )
 
 
@@ -249,7 +251,9 @@ def _of_database(
     named = database or counts.most_common(1)[0][0]
     if database is not None and database not in counts:
         there = ", ".join(sorted(filter(None, counts))) or "none by name"
-        raise UsageError(f"--database {database}: the log has statements of these: {there}")
+        raise UsageError(
+            f"--database {database}: the log has no statements of this database, only of: {there}"
+        )
     kept = [statement for statement in statements if statement.database in ("", named)]
     if others := len(statements) - len(kept):
         left_out[f"{OTHER_DATABASES} than {named} (--database says another)"] += others

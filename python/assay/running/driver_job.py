@@ -1,4 +1,4 @@
-"""Makes the job of the driver's process: load plan, counters, and queries afterwards."""
+"""Makes the job of the driver's process: load plan, counters, and plans to capture."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def driver_job(
     data_device: Mapping[str, Any] | None,
     filling: dict[str, Any] | None,
 ) -> dict[str, Any]:
-    """Return the job of the driver's host.
+    """Return the job of the driver's process.
 
     Args:
         asked: Run that the job belongs to.
@@ -70,7 +70,7 @@ def wants_plans(asked: Asked) -> bool:
 
 
 def _tried(asked: Asked) -> list[list[dict[str, Any]]] | None:
-    """Return statements for the engine to prepare first; None if done, or if they are Assay's."""
+    """Return statements for the engine to prepare before the load; None if not needed."""
     done = asked.request.dsn is not None or asked.workload.makes_data
     if done or asked.request.prepare or asked.language != SQL:
         return None
@@ -87,18 +87,18 @@ def _counts_operations(asked: Asked) -> bool:
 
 
 def _counts_reads(asked: Asked) -> bool:
-    """Return True if the reads of mixes are counted, which is needed to judge steadiness."""
+    """Return True if bytes read are counted per query mix, to decide when the load is steady."""
     return asked.request.mixes_max is not None or asked.request.runs_probe(ProcessesProbe.name)
 
 
 def _probed_inside_s(asked: Asked, subject: Subject) -> float | None:
-    """Return the probes' interval in seconds, if only the engine's process has counters."""
+    """Return the seconds between counter reads of an embedded engine."""
     inside = subject.embedded and asked.request.runs_probe(EngineProbe.name)
     return asked.request.probe_interval_s if inside else None
 
 
 def _explained_operations(asked: Asked) -> int:
-    """Return the number of operations whose plans are captured: the script's first ones.
+    """Return the number of operations whose plans are captured.
 
     Operations that are executed once, outside the measured part, come last in the script; their
     plans are not captured.

@@ -29,12 +29,11 @@ from assay.record.layout import (
 )
 from assay.record.writer import RunWriter, ensure_runs_dir, new_run_id, write_json
 from assay.running.asked.asking import understood
-from assay.running.asked.driver_plan import steps
 from assay.running.asked.parsing import STATE_HOT, STATE_LOADED
 from assay.running.changes.changing import END, START, changing
 from assay.running.changes.copies import COPY
 from assay.running.changes.device import NotMountedError
-from assay.running.changes.left import restore_left
+from assay.running.changes.restoring import restore_left
 from assay.running.data.datasets import DATASETS, DatasetCache
 from assay.running.data.loading import Loading, loaded_now
 from assay.running.driver_job import driver_job, wants_plans
@@ -42,6 +41,7 @@ from assay.running.host.environment import describe_host, describe_ourselves
 from assay.running.host.places import cache_dir, instances_dir
 from assay.running.host.slowing import slowed
 from assay.running.host.state import State, look_after_start, set_state, state_of
+from assay.running.load_progress import LoadProgress
 from assay.running.log_file import log_into
 from assay.running.observing import observed
 from assay.running.processes.hosting import host
@@ -100,8 +100,9 @@ def execute(request: RunRequest, runs: Path, teller: Teller) -> Path:
     except OSError as error:
         where = f" ({error.filename})" if error.filename else ""
         raise RunFailedError(
-            f"the system refused the run something: {error.strerror or error}{where}. Free what is"
-            " short, or name another place with --runs, XDG_CACHE_HOME or XDG_STATE_HOME."
+            f"the operating system reported an error: {error.strerror or error}{where}. Free "
+            "the resource, or name another directory with --runs, XDG_CACHE_HOME or "
+            "XDG_STATE_HOME."
         ) from error
 
 
@@ -113,7 +114,7 @@ class _Execution:
         self._request = asked.request
         self._run = run
         self._teller = teller
-        self._played = steps(asked.plan)
+        self._progress = LoadProgress(asked, teller)
         self._settled: tuple[State, Path] | None = None
         self._observing: list[Probe] = []
         # Cost of each probe by its name, including probes in the driver's process.
@@ -323,7 +324,7 @@ class _Execution:
         except AssayError as failure:
             error = str(failure)
         if error is not None:
-            log.warning("some plans are missing: %s", error)
+            log.warning("some plans were not recorded: %s", error)
         self._run.update(plans={"error": error})
 
     @contextmanager
@@ -374,8 +375,8 @@ class _Execution:
         if message["report"]["ended"] != "done" and self._kill is None:
             self._await_absence(subject)
             raise RunFailedError(
-                f"the driver ended early ({message['report']['ended']}); why is in"
-                f" {self._run.raw}/host-drive.log"
+                f"the driver ended early ({message['report']['ended']}); "
+                f"{self._run.raw}/host-drive.log has the cause"
             )
 
     def _last_word(self, driver: Driver, subject: Subject) -> dict[str, Any] | None:
@@ -402,7 +403,9 @@ class _Execution:
 
     def _check_presence(self, subject: Subject) -> None:
         if (last_words := subject.last_words()) is not None:
-            raise RunFailedError(f"{self._asked.engine.facts.title} went away: {last_words}")
+            raise RunFailedError(
+                f"{self._asked.engine.facts.title} ended unexpectedly: {last_words}"
+            )
 
     def _await_absence(self, subject: Subject) -> None:
         """Wait for a server that is ending; its connections close before its process ends."""
@@ -430,19 +433,10 @@ class _Execution:
     def _tell(self, message: dict[str, Any]) -> None:
         if message["kind"] != "progress":
             return
-        phase = message["phase"]
-        self._tell_probes(phase)
-        self._teller.phase(phase, message["begun_s"])
-        if phase == PHASE_MEASURED and self._changes.copies is not None:
+        self._tell_probes(message["phase"])
+        if message["phase"] == PHASE_MEASURED and self._changes.copies is not None:
             self._changes.copies.begin(message["begun_s"])
-        before, expected = self._played[phase]
-        if self._asked.test is not None and expected is not None:
-            self._teller.amount(max(0, message["ended"] - before), expected, "operations")
-        elif (mixes := self._mixes(phase)) is not None:
-            self._teller.amount(message["mixes"], mixes or None, "mixes")
-        else:
-            played_s = time.monotonic() - message["begun_s"]
-            self._teller.amount(played_s, self._expected_s(phase), "s")
+        self._progress.show(message)
 
     def _tell_probes(self, phase: str) -> None:
         """Signal to probes that the measured part begins after a warm-up."""
@@ -452,20 +446,6 @@ class _Execution:
                 if isinstance(probe, HearsMeasured):
                     probe.measured()
         self._before_measured = phase == PHASE_WARMUP
-
-    def _mixes(self, phase: str) -> int | None:
-        """Return the number of mixes that end a phase, 0 if unknown; None for other phases."""
-        request = self._request
-        if phase == PHASE_MEASURED and request.mixes_max is not None:
-            return 0
-        return {PHASE_MEASURED: request.mixes, PHASE_WARMUP: request.warmup_mixes}.get(phase)
-
-    def _expected_s(self, phase: str) -> float | None:
-        """Return the expected length of a phase in seconds, None if unknown."""
-        request = self._request
-        if request.clients is None:
-            return request.min_time_s if phase == PHASE_MEASURED else None
-        return {PHASE_MEASURED: request.time_s, PHASE_WARMUP: request.warmup_s}.get(phase)
 
     @contextmanager
     def _probes(

@@ -1,4 +1,4 @@
-"""The log of a run, which is a file of its record."""
+"""Writes the log of a run to a file of its record."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
 
 class _LogFile(logging.FileHandler):
-    """A log file that ignores a full disk, because the measuring part reports it."""
+    """A log file that ignores a full disk."""
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - logging's own name
-        """Drop the line."""
+        """Drop a log line that could not be written."""
 
 
 @contextmanager

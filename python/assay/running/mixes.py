@@ -1,4 +1,4 @@
-"""Records the progress of mixes and the engine's reads, in the driver's process.
+"""Records the progress of query mixes and the engine's reads, in the driver's process.
 
 The driver reports ended mixes; sampling the engine's processes costs at most a hundredth of the
 time. A phase that continues until it is steady is judged by the same method as in reports.
@@ -35,10 +35,10 @@ NOT_ASKED = "no probe of processes was asked for"
 
 
 class Mixes:
-    """The listener of a load; one thread calls `heard`."""
+    """Records finished query mixes while a load runs."""
 
     def __init__(self, raw_dir: Path, phases: Sequence[Mapping[str, Any]], reads_of: Any) -> None:  # noqa: ANN401
-        """Prepare marks for the phases whose clients execute a sequence.
+        """Prepare recording for the phases whose clients execute query mixes.
 
         Args:
             raw_dir: `raw/` directory of the record.
@@ -75,11 +75,11 @@ class Mixes:
 
     @property
     def ended(self) -> int:
-        """Return the number of marked mixes that ended in the current phase."""
+        """The number of recorded query mixes that ended in the current phase."""
         return self._marks[-1].mixes if self._marks else 0
 
     def facts(self) -> dict[str, Any]:
-        """Return the mixes' figures in the form of run.json."""
+        """Return the recorded query mixes in the form of run.json."""
         return {
             "why_no_reads": self._why_no_reads,
             "enough": self._enough,
@@ -88,7 +88,7 @@ class Mixes:
         }
 
     def heard(self, phase: str, mixes: int, ended_ns: int) -> bool:
-        """Record that mixes ended; return True if they suffice to end the phase."""
+        """Record that query mixes ended; return True if they suffice to end the phase."""
         now_s = time.monotonic()
         begins = phase != self._phase
         if not begins and now_s < self._due_s:
@@ -114,7 +114,7 @@ class Mixes:
         self._stream.push(self._phase, mixes, ended_ns, *reads)
 
     def _mark_last(self, reads: tuple[int | None, int | None]) -> None:
-        """Mark the end of a phase, whenever its last mixes ended."""
+        """Record the end of a phase of query mixes."""
         if self._heard is not None:
             self._mark(*self._heard, reads)
 
@@ -143,12 +143,12 @@ class Mixes:
         return counts
 
     def _give_up(self, why: str) -> None:
-        log.warning("reads of mixes are no longer counted: %s", why)
+        log.warning("Assay no longer counts the reads of mixes: %s", why)
         self._meter, self._why_no_reads = None, why
 
 
 def _meter(reads_of: Any) -> tuple[_core.ReadsMeter | None, str | None]:  # noqa: ANN401
-    """Return the meter of reads, or the reason why there is none."""
+    """Return the meter of bytes read, or the reason why there is none."""
     if reads_of is None:
         return None, NOT_ASKED
     pids = [os.getpid()] if reads_of == METERED_HOST else reads_of

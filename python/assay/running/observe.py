@@ -1,4 +1,4 @@
-"""Carries out an observation: samples the statements that a server executes for its clients.
+"""Observes a running server: samples the statements that it executes for its clients.
 
 Assay drives no load and changes nothing on the server: it has two sessions, which cannot write.
 However the observation ends, its streams are complete and the record is sealed.
@@ -72,7 +72,7 @@ ELSEWHERE = (
 
 
 def observe(observation: Observation, runs: Path, teller: Teller) -> Path:
-    """Observe a server and return the sealed directory of the record.
+    """Observe a server and return the directory of the finished record.
 
     Ctrl-C ends the observation early, in the same way as the end of its time.
 
@@ -103,7 +103,7 @@ def _of_agent(request: RunRequest) -> RunRequest:
 
 
 class _Reached:
-    """A connected server: two permanent connections, and facts."""
+    """A connected server with two permanent connections."""
 
     def __init__(self, behaviour: Any, instance: Instance, *, has_agent: bool) -> None:  # noqa: ANN401 - many protocols
         self.instance = replace(instance, handle=None)
@@ -130,7 +130,7 @@ class _Reached:
         return Subject(observation.engine.facts.name, reached, self.pids, port=self.port)
 
     def close(self) -> None:
-        """Close both connections."""
+        """Close both connections to the server."""
         self.watcher.close()
         if self.counters is not None:
             self.counters.close()
@@ -138,7 +138,7 @@ class _Reached:
 
 @contextmanager
 def _reached(observation: Observation) -> Iterator[_Reached]:
-    """Connect as a guest.
+    """Connect to a running server as an ordinary client.
 
     Raises `EngineError` with the remedy.
     """
@@ -161,7 +161,7 @@ def _reached(observation: Observation) -> Iterator[_Reached]:
 
 
 class _Looking:
-    """One observation in progress."""
+    """One observation of a server in progress."""
 
     def __init__(
         self,
@@ -182,7 +182,7 @@ class _Looking:
         self._aliases: dict[str, str] = {}
 
     def carry_out(self) -> None:
-        """Sample the server, then capture plans, and seal the record."""
+        """Sample the server, capture plans, and finish the record."""
         try:
             self._describe()
             write_no_events(self._run.raw)
@@ -191,7 +191,7 @@ class _Looking:
             raise RunFailedError(f"the record cannot be written: {error}") from error
         self._run.update(probes=self._probe_facts)
         if lost := self._probe_facts[StatementsProbe.name]["error"]:
-            raise RunFailedError(f"the server was watched no longer: {lost}")
+            raise RunFailedError(f"the observation of the server ended early: {lost}")
         statements = self._statements()
         self._update(statements)
         if self._observation.request.plans:
@@ -225,7 +225,7 @@ class _Looking:
         return (*pids.items(), (os.getpid(), ACCOUNT_PROBES))
 
     def _look_with(self, probes: list[Probe]) -> None:
-        """Have sessions sampled as often as requested, and everything else less often."""
+        """Have sessions sampled as often as requested, and other sources less often."""
         often = self._observation.request.probe_interval_s
         facts = self._probe_facts
         with ExitStack() as stack:
@@ -258,7 +258,7 @@ class _Looking:
 
     @staticmethod
     def _probes() -> list[Probe]:
-        """Return the probes that observe by default."""
+        """Return the probes that run by default in an observation."""
         return [
             probe
             for probe in find_probes()
@@ -266,7 +266,7 @@ class _Looking:
         ]
 
     def _look(self, watching: StatementsProbe) -> None:
-        """Wait while probes sample: for the requested time, until Ctrl-C or the server's end."""
+        """Wait while probes sample the server, until the time is up or the server ends."""
         self._teller.phase("observe")
         begun_s = time.monotonic()
         self._begun_ns = round(begun_s * NS_PER_S)
@@ -283,7 +283,7 @@ class _Looking:
             self._teller.phase("stopping")
 
     def _statements(self) -> list[Named]:
-        """Return statements in order of time with names and texts, without Assay's."""
+        """Return the observed statements in order of time, with names and texts."""
         record = Run(self._run.dir)
         looks, counts = record.table("looks"), record.table("statement-counts")
         texts: dict[str, StatementText] = {HIDDEN_KEY: HIDDEN_TEXT}
@@ -294,9 +294,14 @@ class _Looking:
         self._aliases = self._server.watcher.aliases()
         window = self._begun_ns, self._ended_ns
         watched = watched_statements(looks, counts, window, self._aliases)
-        told = [one for one in watched if one.statement in texts][:NAMED_MAX]
-        names = statement_names({one.statement: texts[one.statement].text for one in told})
-        return [(names[one.statement], one, texts[one.statement]) for one in told]
+        named = [statement for statement in watched if statement.statement in texts][:NAMED_MAX]
+        names = statement_names(
+            {statement.statement: texts[statement.statement].text for statement in named}
+        )
+        return [
+            (names[statement.statement], statement, texts[statement.statement])
+            for statement in named
+        ]
 
     def _update(self, statements: list[Named]) -> None:
         self._tell({watched.statement: name for name, watched, _ in statements})
@@ -323,7 +328,7 @@ class _Looking:
         )
 
     def _plans(self, statements: list[Named]) -> None:
-        """Capture plans of statements; failures are recorded and do not end the observation."""
+        """Capture the plans of observed statements; failures are recorded."""
         behaviour = self._observation.behaviour
         if not isinstance(behaviour, HasPlans) or not isinstance(behaviour, WatchesStatements):
             return
@@ -336,7 +341,7 @@ class _Looking:
             finally:
                 reader.close()
         except (AssayError, OSError) as failure:
-            log.warning("some plans are missing: %s", failure)
+            log.warning("some plans were not recorded: %s", failure)
             error = str(failure)
         except KeyboardInterrupt:
             error = "it was stopped before"

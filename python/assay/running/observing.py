@@ -1,4 +1,4 @@
-"""Runs probes during a block, and records each cost, or why a probe did not start."""
+"""Runs probes during a block, and records the cost of each, or why it did not start."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 def observed(
     probes: Sequence[Probe], target: Target, probe_facts: dict[str, Any]
 ) -> Iterator[list[Probe]]:
-    """Yield the running probes; the others have nothing to observe, or failed.
+    """Yield the running probes, and record the cost of each.
 
     Args:
         probes: Probes, not yet started.
@@ -37,12 +37,12 @@ def observed(
                 continue
             probe_facts[probe.name] = {"cost": probe.cost, "stream": probe.stream, "error": refusal}
             if refusal is not None:
-                log.warning("probe %s does not run: %s", probe.name, refusal)
+                log.warning("the probe %s could not start: %s", probe.name, refusal)
                 continue
             try:
                 probe.start(target)
             except OSError as error:
-                log.warning("probe %s does not run: %s", probe.name, error)
+                log.warning("the probe %s could not start: %s", probe.name, error)
                 probe_facts[probe.name]["error"] = str(error)
             else:
                 at_work.append(probe)
@@ -54,5 +54,5 @@ def _stop(probe: Probe, facts: dict[str, Any]) -> None:
     try:
         facts.update(asdict(probe.stop()))
     except OSError as error:
-        log.warning("probe %s ended badly: %s", probe.name, error)
+        log.warning("the probe %s ended with an error: %s", probe.name, error)
         facts["error"] = str(error)

@@ -27,7 +27,7 @@ from assay.model.errors import AssayError
 from assay.model.units import NS_PER_S
 from assay.record.layout import PLANS_DIR, PLANS_FILE, measured_phases
 from assay.record.writer import write_json
-from assay.running.processes.interruption import Interruptions
+from assay.running.processes.held_signals import Interruptions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -57,21 +57,21 @@ NO_ANSWERS = "this engine's plans are asked without the answers that a program o
 
 
 class Player(Protocol):
-    """Runs a driver program whose statements the caller executes; see `_core.Player`."""
+    """Interface of a driver program, such as TPC-C's, whose statements the caller executes."""
 
     def begin(self, operation: int) -> None:
-        """Begin an execution of an operation with its own inputs."""
+        """Begin an execution of a program's operation with its own inputs."""
         ...
 
     def next(self) -> tuple[int, list[object]] | None:
-        """Return the next statement and its values; None at the end of the operation.
+        """Return the program's next statement and its values; None at the end.
 
         Raises `ValueError` if the program cannot continue.
         """
         ...
 
     def answered(self, statement: int, rows: Sequence[Sequence[object]], count: int) -> None:
-        """Pass the answer to the program.
+        """Pass the engine's answer to the program.
 
         Raises `ValueError` if the program cannot use it.
         """
@@ -79,7 +79,7 @@ class Player(Protocol):
 
 
 class Capture:
-    """The plans of one run.
+    """Captures and stores the plans of one run.
 
     Args:
         engine: Engine whose plans are parsed.
@@ -120,7 +120,7 @@ class Capture:
         deadline_s: float | None,
         tell: Progress,
     ) -> None:
-        """Capture plans of all operations, and write those received even after an interruption.
+        """Capture the plans of all operations, and write those captured so far on interruption.
 
         An interruption during a capture ends it; complete plans are written.
 
@@ -160,7 +160,7 @@ class Capture:
                 )
 
     def _catalogue(self) -> dict[str, Any]:
-        """Return indexes, keys and changed settings; null if the engine does not report them."""
+        """Return indexes, keys and changed settings of the database."""
         reader = self._reader
         facts: dict[str, Any] = {
             "indexes": None,
@@ -259,7 +259,7 @@ class Capture:
         )
 
     def _waited(self, ask: Callable[[], Iterator[Told]]) -> Iterator[Told]:
-        """Yield the engine's answers, waiting for each in a way that can be interrupted."""
+        """Yield the engine's answers, each awaited in a way that can be interrupted."""
         with self._interruptions.welcome():
             asking = ask()
         try:
@@ -275,7 +275,7 @@ class Capture:
                 asking.close()
 
     def _with_cache(self, plan: Plan, explained: Explained) -> Plan:
-        """Return the plan with the plan cache's state in timed sessions, if it is known."""
+        """Return a plan with how often the plan cache planned it in timed sessions."""
         cached = explained.cached
         if cached is not None:
             return replace(
@@ -290,7 +290,7 @@ class Capture:
         return replace(plan, planned_each_time=True) if is_known else plan
 
     def _keep(self, operation: ScriptOperation, number: int, explained: Explained) -> float | None:
-        """Write a plan; return the seconds of planning and execution, None if unknown."""
+        """Write a plan to the record; return its seconds of planning and execution."""
         missing = _missing(operation, number, explained.capture_s)
         if explained.native is None:
             self._missing.append(missing | {"reason": explained.reason})
@@ -300,7 +300,7 @@ class Capture:
         try:
             plan = self._engine.plan(explained.native, operation.name, number, file)
         except ValueError as error:
-            log.warning("the plan of %s is not understood: %s", operation.name, error)
+            log.warning("the plan of %s cannot be parsed: %s", operation.name, error)
             self._missing.append(missing | {"reason": f"its plan is not understood: {error}"})
             return None
         statement = operation.statements[number]
@@ -320,7 +320,7 @@ class Capture:
 
 
 def drawn_row(operation: ScriptOperation, seed: int, number: int) -> list[object]:
-    """Return the values of all draws of one execution; a fixed operation has the same in each."""
+    """Return the values of an operation's parameters in one execution."""
     number = 0 if operation.fixed else number
     if operation.joint and operation.draws:
         rows = list(zip(*(draw.choice or (None,) for draw in operation.draws), strict=True))
@@ -331,7 +331,7 @@ def drawn_row(operation: ScriptOperation, seed: int, number: int) -> list[object
 
 
 class _Playing:
-    """One program in execution: each of its statements is explained once, by name."""
+    """One program in execution, whose statements are each explained once."""
 
     def __init__(
         self, player: Player, number: int, operation: ScriptOperation, *, prepared: bool
@@ -346,7 +346,7 @@ class _Playing:
         self.failed: str | None = None
 
     def asked(self) -> Iterator[PlanAsked]:
-        """Yield the program's statements, each after the answer to the previous one."""
+        """Yield the program's statements to explain, each after the previous answer."""
         try:
             while self.executions < EXECUTIONS_MAX and self.unasked:
                 self._player.begin(self._number)
@@ -361,7 +361,7 @@ class _Playing:
             self.failed = str(error)
 
     def take(self, answer: PlanAnswer) -> str | None:
-        """Pass the answer to the program; return why the program cannot continue, or None."""
+        """Pass the answer to the program; return why it cannot continue, or None."""
         try:
             self._player.answered(self.statement, answer.rows, answer.count)
         except ValueError as error:
@@ -370,7 +370,7 @@ class _Playing:
 
     @property
     def unasked(self) -> list[int]:
-        """Return statements without a plan so far; of several with one name, the first."""
+        """Return the numbers of the program's statements that have no plan yet."""
         first_numbers: dict[str | None, int] = {}
         for number, statement in enumerate(self._operation.statements):
             if statement.name not in self._seen:
@@ -388,7 +388,7 @@ def _missing(operation: ScriptOperation, number: int, capture_s: float | None) -
 
 
 def drawn_value(draw: Draw, operation: str, seed: int, number: int = 0) -> object:
-    """Return a value within a draw's rule, determined by seed, operation, name and execution."""
+    """Return a parameter value determined by seed, operation, name and execution."""
     text = f"{seed} {operation} {draw.name}" + (f" {number}" if number else "")
     source = random.Random(text)  # noqa: S311 - nothing is kept secret
     if draw.integer is not None:
@@ -397,7 +397,7 @@ def drawn_value(draw: Draw, operation: str, seed: int, number: int = 0) -> objec
 
 
 def _plain_value(value: Given) -> object:
-    """Return a value as a Python type."""
+    """Return a value from the engine as a plain Python type."""
     return Decimal(value[0]).scaleb(-value[1]) if isinstance(value, tuple) else value
 
 

@@ -1,4 +1,4 @@
-"""The contract for showing the progress of a run."""
+"""Interface that shows the progress of a run to a user."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ if TYPE_CHECKING:
 
 
 class Teller(Protocol):
-    """Shows a user the progress of a run."""
+    """Shows the progress of a run to a user."""
 
     def record(self, directory: Path) -> None:
-        """Report the run's directory, which exists from now on, however the run ends."""
+        """Report the directory of the run's record."""
         ...
 
     def phase(self, name: str, begun_s: float | None = None) -> None:
-        """Report that a new part of the run began: now, or at a time of CLOCK_MONOTONIC."""
+        """Report that a new phase of the run began."""
         ...
 
     def amount(self, done: float, expected: float | None, unit: str) -> None:
-        """Show how much of the part is done."""
+        """Show the progress of the run's current phase, as a done and an expected amount."""
         ...
 
 
 def telling(teller: Teller) -> Tell:
-    """Return the teller in the form that engines use."""
+    """Return a function that reports progress, in the form that engines use."""
 
     def tell(phase: str, done: float, expected: float | None, unit: str) -> None:
         teller.phase(phase)

@@ -28,7 +28,7 @@ def capture_plans(
     statements: Sequence[tuple[str, Watched, StatementText]],
     teller: Teller,
 ) -> None:
-    """Capture the plans of named statements, and write them like those of a run.
+    """Capture the plans of an observed server's statements, and write them to the record.
 
     Raises:
         EngineError: If the connection to the server is lost.

@@ -1,1 +1,1 @@
-"""Plans runs (without side effects) and carries them out, joining engines and workloads."""
+"""Plans several runs that answer one question (a study), and executes them."""

@@ -25,7 +25,7 @@ NO_KNOBS: Mapping[str, str] = MappingProxyType({})
 
 
 def asked_study(name: str, question: str, document: Mapping[str, Any]) -> DeclaredStudy:
-    """Return a study from the content that its file would have.
+    """Return the study that command-line options define.
 
     Args:
         name: Name of its directory. Repeating the command continues the study with this name.
@@ -85,14 +85,14 @@ def levels_of(before: str, text: str) -> list[str]:
     """
     levels = [level.strip() for level in text.split(",")]
     if not all(levels):
-        raise UsageError(f"{before}{text}: there is an empty value: write VALUE,VALUE,...")
+        raise UsageError(f"{before}{text}: a value is empty: write VALUE,VALUE,...")
     if twice := [level for level in levels if levels.count(level) > 1]:
         raise UsageError(f"{before}{text}: {twice[0]} is given twice")
     return levels
 
 
 def factor_of(key: str, knobs: Mapping[str, str] = NO_KNOBS) -> str:
-    """Return the factor of a key: an option of a run in either spelling, a knob, or a setting."""
+    """Return the study factor that a key names: a run option or an engine setting."""
     option = key.replace("-", "_")
     if option in option_names() and option not in TABLES:
         return option
@@ -102,6 +102,6 @@ def factor_of(key: str, knobs: Mapping[str, str] = NO_KNOBS) -> str:
 
 
 def _place(where: Sequence[str | int]) -> str:
-    """Return the innermost key that the user named, as a prefix of an error."""
+    """Return the innermost key that the user named, as the beginning of an error message."""
     named = [key for key in where if isinstance(key, str)]
     return f"{named[-1].removeprefix(SETTING)}: " if named else ""

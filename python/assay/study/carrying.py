@@ -1,4 +1,4 @@
-"""Carries out a run of a study, of any kind."""
+"""Executes one run of a study: of a workload, or of the host's hardware."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def carried_out(request: StudyRequest, runs: Path, teller: Teller) -> Path:
-    """Return the sealed record of a workload's run, or of a ceiling.
+    """Return the finished record of a workload's run, or of the host's hardware.
 
     Raises:
         UsageError: If the request names something that does not exist. In this case nothing was

@@ -1,4 +1,4 @@
-"""A comparison as a study: one part with two sides that alternate."""
+"""Makes a comparison of two systems as a study whose runs alternate."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ AS_IT_IS = "as it is"
 
 @dataclass(frozen=True)
 class CompareAsked:
-    """The options of a comparison.
+    """The options of a comparison of two engines, versions or settings.
 
     Attributes:
         workload: Name or folder of the workload.
@@ -50,7 +50,7 @@ class CompareAsked:
 
 
 def comparison_study(asked: CompareAsked) -> DeclaredStudy:
-    """Return the study that measures two sides alternately.
+    """Return the study that measures two engines or settings in alternation.
 
     Raises:
         UsageError: If there are fewer or more than two sides, or both are the same.
@@ -63,9 +63,9 @@ def comparison_study(asked: CompareAsked) -> DeclaredStudy:
     sides = [_keys(asked, 0), _keys(asked, 1)]
     if sides[0] == sides[1] and not asked.alike:
         raise UsageError(
-            "both sides are the same: name another engine or version (--engine A --engine B), or"
-            " what differs (--vary KEY=V1,V2, --a KEY=VALUE, --b KEY=VALUE); to see what is noise,"
-            " say --alike"
+            "both sides of the comparison are the same: name two engines or versions (--engine "
+            "A --engine B), or a difference (--vary KEY=V1,V2, --a KEY=VALUE, --b KEY=VALUE). "
+            "To measure the noise, add --alike"
         )
     names = _names(sides)
     engines = {str(side[ENGINE]) for side in sides if ENGINE in side}
@@ -97,7 +97,7 @@ def comparison_study(asked: CompareAsked) -> DeclaredStudy:
 
 
 def check_durability(study: Study, *, allowed: bool) -> None:
-    """Refuse sides with different durability of commits, unless the user allows it.
+    """Refuse to compare systems with different durability of commits, unless allowed.
 
     Raises:
         UsageError: If the levels differ. The error message names both levels.
@@ -106,21 +106,21 @@ def check_durability(study: Study, *, allowed: bool) -> None:
     differ = unequal(request.durability for request in requests if isinstance(request, RunRequest))
     if differ is not None and not allowed:
         raise UsageError(
-            f"durability differs ({differ}), and a commit that survives less costs less: say"
-            " --durability for both sides, or --unequal-durability to compare all the same"
+            f"durability differs ({differ}), and weaker durability makes commits cheaper: add "
+            "--durability for both sides, or --unequal-durability to compare them anyway"
         )
 
 
 def _keys(asked: CompareAsked, side: int) -> dict[str, Any]:
-    """Return the keys that only one side has."""
+    """Return the option keys that only one of the two compared systems has."""
     keys: dict[str, Any] = {}
     if asked.engines:
         keys[ENGINE] = asked.engines[min(side, len(asked.engines) - 1)]
     for factor, values in varied(asked.vary).items():
         if len(values) != SIDES:
             raise UsageError(
-                f"--vary {factor.removeprefix(SETTING)} has {len(values)} values: a comparison has"
-                " two, one of each side"
+                f"--vary {factor.removeprefix(SETTING)} has {len(values)} values: a comparison "
+                "needs two, one for each side"
             )
         _add(keys, factor, values[side])
     option, texts = ("--a", asked.first) if side == 0 else ("--b", asked.second)
@@ -129,7 +129,8 @@ def _keys(asked: CompareAsked, side: int) -> dict[str, Any]:
     for key in keys:
         if key in asked.keys and key not in TABLES:
             raise UsageError(
-                f"{key.replace('_', '-')} is said of one side and of both: leave one of them out"
+                f"{key.replace('_', '-')} is given for one side and for both sides: remove one "
+                "of the two"
             )
     return keys
 
@@ -153,7 +154,7 @@ def _add(keys: dict[str, Any], factor: str, value: str) -> None:
 
 
 def _names(sides: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return names of the sides, made from the keys that only one of them has."""
+    """Return the names of the two compared systems, from the keys in which they differ."""
     texts = [_key_texts(side) for side in sides]
     own = [[text for text in texts[at] if text not in texts[1 - at]] for at in (0, 1)]
     if not any(own):
@@ -167,14 +168,14 @@ def _names(sides: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def _briefly(parts: Sequence[str]) -> str:
-    """Return a side's name from its own keys; of many only the first, as its levels have all."""
+    """Return a compared system's name from its own keys, shortened if there are many."""
     if len(parts) <= NAMED_MAX:
         return " ".join(parts)
     return f"{parts[0]} and {len(parts) - 1} more"
 
 
 def _key_texts(side: Mapping[str, Any]) -> list[str]:
-    """Return the keys and values of a side as texts."""
+    """Return the keys and values of a compared system as texts."""
     texts = []
     for key, value in side.items():
         if key == ENGINE:

@@ -1,4 +1,4 @@
-"""The study that kills an engine under load and searches for its acknowledged writes.
+"""Makes the study that kills an engine under load and looks for acknowledged writes.
 
 The study has two parts, `crash` and `device`. In part `crash` the engine's processes are killed,
 which leaves the kernel's page cache intact. In part `device` the engine recovers from a snapshot of
@@ -29,7 +29,7 @@ COPY_EVERY_S, COPIED_MIN_S = 2.0, 5.0
 
 @dataclass(frozen=True)
 class Crashes:
-    """The kills and snapshots that an engine must survive.
+    """The kills and device snapshots that an engine must survive.
 
     Attributes:
         kills: Number of kills, each in a separate run.
@@ -44,7 +44,7 @@ class Crashes:
 
 
 def parse_between(text: str) -> tuple[float, float]:
-    """Return the two times of `2s-5s`; for `3s` the same time twice.
+    """Return the two times in a text such as `2s-5s`.
 
     Raises:
         UsageError: If the text does not have one of these forms, or the second time is before the
@@ -56,7 +56,7 @@ def parse_between(text: str) -> tuple[float, float]:
     except ValueError as error:
         raise UsageError(f"--between {text}: {error}; write it like 2s-5s") from error
     if not 0 < between[0] <= between[1]:
-        raise UsageError(f"--between {text}: the first moment is above 0 and before the second")
+        raise UsageError(f"--between {text}: the first time must be above 0 and before the second")
     return between
 
 
@@ -116,7 +116,7 @@ def _kills(base: RunRequest, crashes: Crashes) -> list[tuple[str, RunRequest]]:
 
 
 def _copied(base: RunRequest, crashes: Crashes) -> list[tuple[str, RunRequest]]:
-    """Return one run with all snapshots."""
+    """Return the run that takes all device snapshots."""
     if not crashes.copies:
         return []
     time_s = max(COPIED_MIN_S, COPY_EVERY_S * crashes.copies)

@@ -12,6 +12,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from assay.model.errors import RecordUnreadableError, UsageError
+from assay.model.request_keys import INCIDENTAL
 from assay.record.layout import KIND_CEILING
 from assay.record.reader import Run, list_runs, took_s
 from assay.running.asked.request import RunRequest
@@ -55,11 +56,11 @@ class Pace:
         self._took: list[tuple[StudyRequest, float]] = []
 
     def took(self, request: StudyRequest, seconds: float) -> None:
-        """Record that one run has ended after this many seconds."""
+        """Record the seconds that one run took."""
         self._took.append((request, seconds))
 
     def run_s(self, request: StudyRequest) -> float | None:
-        """Return the expected seconds of one run; None without any basis."""
+        """Return the expected seconds of one run; None if nothing is known."""
         if same := [seconds for asked, seconds in self._took if asked == request]:
             return median(same)
         expected = self._expected(request)
@@ -70,7 +71,7 @@ class Pace:
         return median(seconds for _, seconds in self._took) if self._took else None
 
     def left_s(self, requests: Iterable[StudyRequest]) -> float | None:
-        """Return the expected seconds of several runs; None if one run has no basis."""
+        """Return the expected seconds of several runs; None if one of them is unknown."""
         times_s = [self.run_s(request) for request in requests]
         known_s = [seconds for seconds in times_s if seconds is not None]
         return sum(known_s) if len(known_s) == len(times_s) else None
@@ -87,7 +88,7 @@ class Pace:
 
 
 def expected_after(runs: Path) -> Expected:
-    """Return an estimator of a run's seconds, from similar runs or else a rough estimate."""
+    """Return a function that estimates a run's seconds from similar runs."""
     past = list(_past(runs))
 
     def expected(request: StudyRequest) -> float:
@@ -117,7 +118,7 @@ def _past(runs: Path) -> Iterable[tuple[Mapping[str, Any], float]]:
 
 
 def _equal(facts: Mapping[str, Any], asked: Mapping[str, Any]) -> bool:
-    return all(facts.get(key) == _plain(asked[key]) for key in asked if key != "seed")
+    return all(facts.get(key) == _plain(asked[key]) for key in asked if key not in INCIDENTAL)
 
 
 def _alike(facts: Mapping[str, Any], asked: Mapping[str, Any]) -> bool:
@@ -129,7 +130,7 @@ def _plain(value: object) -> object:
 
 
 def looked_s(request: CeilingRequest) -> float:
-    """Estimate the seconds of a ceiling, which mostly follow from its options."""
+    """Return the estimated seconds of measuring the host's hardware."""
     machine = Machine(os.cpu_count() or 1, None, None, 1, has_ring=True)
     count = request.rounds * len(trials(request, machine))
     return request.size_bytes / FILL_BYTES_PER_S + count * (request.time_s + AROUND_TRIAL_S)
@@ -157,7 +158,7 @@ def guessed_s(request: RunRequest) -> float:
 
 @lru_cache(maxsize=64)
 def rows_of(workload: str, scale: float) -> int | None:
-    """Return the rows of a workload's data at a scale; None if no generator of Assay makes them."""
+    """Return the number of rows of a workload's data at a scale; None if unknown."""
     try:
         folder = find_workload(workload)
         facts = folder.row_facts(scale, 0)

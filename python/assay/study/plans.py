@@ -1,4 +1,4 @@
-"""A study that measures an operation with other plans than the one that the engine chooses.
+"""Makes the study that measures forced plans of an operation beside the chosen plan.
 
 Plans are forced by switching techniques off, and by join orders. Of several identical plans, one is
 kept. All plans are operations of one run, so conditions are equal for all of them.
@@ -48,7 +48,7 @@ LIMIT_MIN_S = 0.25
 
 @dataclass(frozen=True)
 class Way:
-    """A way to force a plan.
+    """One way to force a plan of a query, such as disabling a technique.
 
     Attributes:
         kind: `chosen`, `switches`, `neighbour` or `order`.
@@ -61,21 +61,21 @@ class Way:
     sql: str
 
     def facts(self) -> dict[str, str]:
-        """Return the way as a request stores it."""
+        """Return the way to force a plan as a request stores it."""
         return {"kind": self.kind, "words": self.action, "sql": self.sql}
 
     @classmethod
     def read(cls, facts: Mapping[str, str]) -> Way:
-        """Return the way from the result of `facts`."""
+        """Return the way to force a plan from its JSON values."""
         return cls(facts["kind"], facts["words"], facts["sql"])
 
 
 @dataclass(frozen=True)
 class Forcing:
-    """The number of plans that are timed, and the rules of timing.
+    """The number of forced plans to time, and the rules of timing.
 
     Attributes:
-        most: Maximum number of plans, including the chosen one.
+        most: Maximum number of plans, including the optimiser's plan.
         rounds: Number of timings of each plan.
         cut_off: A plan that takes this many times as long as the chosen one is cancelled.
     """
@@ -86,7 +86,7 @@ class Forcing:
 
 
 class Ways:
-    """The ways to force plans of one operation.
+    """Finds ways to force plans of one operation.
 
     Args:
         asked: Request of a run of only this operation.
@@ -100,10 +100,15 @@ class Ways:
         self._facts = asked.engine.techniques()
         self.title = asked.engine.facts.title
         if self._facts.forcing is None:
-            raise UsageError(f"--engine: no statement of {self.title} can have settings of its own")
+            raise UsageError(
+                f"--engine: {self.title} cannot change settings for a single statement"
+            )
         (operation,) = asked.script.operations
         if len(operation.statements) != 1 or operation.draws:
-            raise UsageError(f"--operation {operation.name}: it is more than one query, or drawn")
+            raise UsageError(
+                f"--operation {operation.name}: the operation has several queries or random "
+                "parameter values"
+            )
         self.operation = operation.name
         self._sql = operation.statements[0].text
         self._dialects = asked.dialects
@@ -112,7 +117,7 @@ class Ways:
 
     @cached_property
     def block(self) -> JoinBlock | None:
-        """Return the joined tables; None if no order can be forced."""
+        """Return the joined tables of the query; None if no join order can be forced."""
         if self._facts.orders is None:
             return None
         try:
@@ -121,18 +126,18 @@ class Ways:
             raise UsageError(f"--operation {self.operation}: {error}") from error
 
     def chosen(self) -> Way:
-        """Return the way that the engine chooses itself."""
+        """Return the plan that the engine chooses, as a way without forcing."""
         return self._way(CHOSEN, "as the engine chose it", self._sql, {})
 
     def switched(self, most: int) -> list[Way]:
-        """Return ways with one technique off, and then with random pairs off."""
+        """Return ways with one planner technique disabled, then with random pairs disabled."""
         names = [name for name, technique in self._facts.techniques.items() if technique.plans]
         pairs = list(combinations(names, 2))
         drawn = self._source().sample(pairs, min(len(pairs), max(0, most - len(names))))
         return [self._off(which) for which in [*((name,) for name in names), *drawn]]
 
     def drawn(self, most: int) -> list[Way]:
-        """Return distinct random left-deep join orders."""
+        """Return distinct random left-deep join orders, as ways to force plans."""
         if self.block is None:
             return []
         source = self._source()
@@ -140,7 +145,7 @@ class Ways:
         return [self._in_order(ORDER, order) for order in orders]
 
     def near(self, order: Order) -> list[Way]:
-        """Return the chosen join order, also forced, and orders that differ by one step."""
+        """Return the chosen join order, forced, and orders that differ by one step."""
         assert self.block is not None  # noqa: S101 - it has an order
         assert self._facts.orders is not None  # noqa: S101
         others = (
@@ -169,7 +174,7 @@ class Ways:
 
 @dataclass(frozen=True)
 class Search:
-    """The parts of a study of plans.
+    """The sections of a study of forced plans, each planned from earlier runs.
 
     Each part follows from the records of the previous ones.
 
@@ -184,7 +189,7 @@ class Search:
     forcing: Forcing
 
     def study(self, runs: Mapping[str, Run]) -> Study:
-        """Return all parts that the existing runs make possible."""
+        """Return all sections of the study of plans that the existing runs allow."""
         parts = [self._chosen()]
         if PART_CHOSEN in runs:
             near = self._near(runs[PART_CHOSEN])
@@ -216,7 +221,7 @@ class Search:
         return _part(PART_CHOSEN, "The chosen plan is timed, other ways are planned.", request)
 
     def _near(self, chosen: Run) -> Part | None:
-        """Return join orders near the chosen plan's; None if that order is not known."""
+        """Return the section with join orders near the chosen plan's; None if unknown."""
         block = self.ways.block
         plans = read_plans(chosen).get(_name(self.ways.operation, 0), ())
         order = join_order(plans[0], block.tables) if block is not None and plans else None
@@ -234,14 +239,17 @@ class Search:
         distinct = distinct_plans(planned, self.forcing.most)
         chosen_s = seconds_by_name(runs[PART_CHOSEN]).get(_name(self.ways.operation, 0))
         if chosen_s is None:
-            raise UsageError(f"{self.ways.operation}: the chosen plan itself failed: see its run")
+            raise UsageError(
+                f"the plan that the optimiser chose for {self.ways.operation} failed: its run "
+                "has the error"
+            )
         request = self._request(distinct, rounds=1, plans=False)
         limit_s = max(LIMIT_MIN_S, self.forcing.cut_off * chosen_s)
         request = request.changed(operation_deadline_s=round(limit_s, 3))
         return _part(PART_ONCE, "Every plan once; those that take too long are cancelled.", request)
 
     def _rounds(self, once: Run) -> Part:
-        """Return the part that times the plans which ended within the limit."""
+        """Return the section that times the plans which ended within the limit."""
         seconds = seconds_by_name(once)
         once_request = once.facts["request"]
         ways = {
@@ -261,7 +269,7 @@ class Search:
 
 
 def distinct_plans(planned: Sequence[Run], most: int) -> dict[str, Way]:
-    """Return ways whose plans differ in shape, the chosen one first, alternating between kinds.
+    """Return the ways to force plans of different shape, the chosen one first.
 
     Args:
         planned: Runs in which ways were planned.

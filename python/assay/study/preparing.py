@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Prepared:
-    """Results of the checks before the first run.
+    """Results of checking a study's runs before the first one starts.
 
     Attributes:
         reasons: Reasons why engines cannot be obtained, by engine, version, program directory and
@@ -40,7 +40,7 @@ class Prepared:
     reasons: Mapping[Source, str] = field(default_factory=dict)
 
     def wrapping(self, run_one: RunOne) -> RunOne:
-        """Wrap the execution of runs: engines that cannot be obtained are not tried again."""
+        """Return a function that executes runs, but not those whose engine is missing."""
 
         def run(request: StudyRequest, runs: Path, teller: Teller) -> Path:
             if isinstance(request, RunRequest) and (reason := self.reasons.get(_source(request))):
@@ -53,7 +53,7 @@ class Prepared:
 def considered_all(
     study: Study, wants: Callable[[PlannedRun], bool] = lambda _: True, *, of_file: bool = True
 ) -> list[Asked]:
-    """Check each run of a study once, as far as possible without obtaining its engine.
+    """Check each run of a study once, without obtaining engines.
 
     Args:
         study: The study.
@@ -84,7 +84,7 @@ def considered_all(
 def prepared(
     runs: Sequence[PlannedRun], asked_runs: Sequence[Asked], teller: Teller, *, of_file: bool = True
 ) -> Prepared:
-    """Obtain the engines of some runs and have them check the settings.
+    """Obtain the engines of some runs, and have them check the settings.
 
     Args:
         runs: Runs to make.
@@ -112,9 +112,9 @@ def prepared(
         except EngineError as error:
             reasons[source] = str(error)
             continue
-        found = products[source]
+        product = products[source]
         try:
-            check_settings(replace(asked, product=found.product, version=found.version))
+            check_settings(replace(asked, product=product.product, version=product.version))
         except EngineError as error:
             problems.append((names, str(error)))
     _refuse(problems)
@@ -122,7 +122,7 @@ def prepared(
 
 
 def _distinct(runs: Sequence[PlannedRun], *, of_file: bool) -> Iterator[tuple[str, RunRequest]]:
-    """Yield every distinct request of an engine, with part and variant."""
+    """Yield every distinct request of a run, with the name of its study section."""
     seen: list[RunRequest] = []
     for run in runs:
         if isinstance(run.request, RunRequest) and run.request not in seen:

@@ -1,4 +1,4 @@
-"""Carries out several runs as one series.
+"""Executes the several runs of a command as one resumable series.
 
 Every command that makes several runs uses a `Series`.
 
@@ -53,18 +53,18 @@ NO_NAME = re.compile(r"[^\w.-]+")
 
 
 class Watcher(Protocol):
-    """Shows a user the progress of a series."""
+    """Interface that shows the progress of a series of runs."""
 
     def remark(self, text: str) -> None:
-        """Show a sentence about the series as a whole."""
+        """Show a sentence about a series of runs as a whole."""
         ...
 
     def obtaining(self) -> AbstractContextManager[Teller]:
-        """Return the context in which engines are obtained, before the first run."""
+        """Return the context in which engines are obtained before the first run."""
         ...
 
     def making(self, directory: Path, *, one_part: bool) -> AbstractContextManager[StudyTeller]:
-        """Return the context in which runs are made.
+        """Return the context in which the runs of a series are executed.
 
         With `one_part`, runs are named after their variants only.
         """
@@ -73,7 +73,7 @@ class Watcher(Protocol):
 
 @dataclass(frozen=True)
 class Purpose:
-    """The purpose of several runs.
+    """The purpose of several runs, by which a repeated command finds its earlier runs.
 
     Attributes:
         name: Beginning of the directory's name, such as `tune-tpch`.
@@ -100,7 +100,7 @@ class Purpose:
 
 @dataclass
 class Series:
-    """A series of runs in progress.
+    """A series of runs of one command in progress.
 
     Attributes:
         purpose: Purpose of the runs.
@@ -121,7 +121,7 @@ class Series:
     _ready: Prepared = field(init=False)
 
     def begin(self, study: Study, ends: Study | None = None) -> Path:
-        """Find the earlier series of the same kind or begin one, and return its directory.
+        """Find the unfinished series of the same kind or begin one; return its directory.
 
         Args:
             study: Study to run first.
@@ -159,7 +159,7 @@ class Series:
         return self.directory
 
     def make(self, study: Study, terms: Terms | None = None) -> Outcome:
-        """Make the remaining runs of a study: the one given to `begin`, or one with more parts.
+        """Execute the remaining runs of a study.
 
         Args:
             study: The study.
@@ -211,7 +211,7 @@ class Series:
 
 
 def judging(remark: Callable[[str], None]) -> RunOne:
-    """Return a function that makes a run and its checks; `assay report RUN` makes its page.
+    """Return a function that executes a run, checks it, and remarks on it if it is invalid.
 
     Args:
         remark: Receives a sentence about a run that is invalid.
@@ -228,7 +228,7 @@ def judging(remark: Callable[[str], None]) -> RunOne:
 
 
 def documents_made_before(place: Path, about: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield the files of studies that were made for this purpose, newest first.
+    """Yield the study files that were written for the same purpose, newest first.
 
     Args:
         place: Directory of runs.
@@ -245,7 +245,7 @@ def documents_made_before(place: Path, about: Mapping[str, Any]) -> Iterator[dic
 
 
 def pilot_before(place: Path, about: Mapping[str, Any]) -> Run | None:
-    """Return the first run of the newest series with this purpose; None without one.
+    """Return the first run of the newest series with the same purpose; None without one.
 
     Args:
         place: Directory of runs.

@@ -1,4 +1,4 @@
-"""Carries out a study: runs one after another in the study's order, each with its own record.
+"""Executes the runs of a study one after another, each with its own record.
 
 Invariant: `study.toml` exists before the first run and lists every run that was begun, with its
     outcome. Successful runs are not repeated when the same study is carried out again.
@@ -63,7 +63,7 @@ class Begun:
 
 @dataclass(frozen=True)
 class Terms:
-    """Limits of this execution of a study, which are not part of its question.
+    """Limits of one execution of a study, such as its time budget.
 
     Attributes:
         budget_s: Time limit of the study in seconds, including earlier executions; None means no
@@ -79,7 +79,7 @@ class Terms:
     once: bool = False
 
     def wants(self, run: PlannedRun) -> bool:
-        """Return True if a run belongs to a part that is carried out."""
+        """Return True if a run belongs to a study section that is executed now."""
         return self.parts is None or any(planned.part in self.parts for planned in run.stands_for)
 
 
@@ -100,7 +100,7 @@ class Means:
 
 @dataclass(frozen=True)
 class Outcome:
-    """The result of carrying out a study.
+    """The result of executing the runs of a study.
 
     Attributes:
         status: Status, as in `study.toml`.
@@ -117,7 +117,7 @@ class Outcome:
 
 
 class StudyTeller(Teller, Protocol):
-    """Shows a user the progress of a study."""
+    """Interface that shows the progress of a study."""
 
     def run(
         self, number: int, of: int, planned: Planned, left_s: float | None, budget_s: float | None
@@ -130,7 +130,7 @@ class StudyTeller(Teller, Protocol):
         ...
 
     def remark(self, text: str) -> None:
-        """Show a remark on the run that has ended."""
+        """Show a comment on the study's run that has just ended."""
         ...
 
 
@@ -144,7 +144,7 @@ def carry_out(
     about: Mapping[str, Any] | None = None,
     means: Means | None = None,
 ) -> Outcome:
-    """Carry out the runs of a study that are not complete yet.
+    """Execute the runs of a study that are not complete yet.
 
     Args:
         study: Study to carry out.
@@ -166,7 +166,7 @@ def carry_out(
 
 
 def begun_in(directory: Path) -> list[Begun]:
-    """Return the runs in a study's file; a run whose record is missing or damaged counts as failed.
+    """Return the started runs of a study; those without a readable record count as failed.
 
     Raises:
         RecordUnreadableError: If the file does not exist or cannot be read.
@@ -210,7 +210,7 @@ def remaining(study: Study, begun: Sequence[Begun]) -> list[PlannedRun]:
 
 
 def same(studies: Path, study: Study, about: Mapping[str, Any]) -> Iterator[Path]:
-    """Return the directories of studies with the same runs and purpose, newest first.
+    """Return the directories of studies with equal runs and purpose, newest first.
 
     The number of repetitions and the figures may differ. Studies with an unreadable file are
     skipped.
@@ -226,7 +226,7 @@ def same(studies: Path, study: Study, about: Mapping[str, Any]) -> Iterator[Path
 
 
 def growing(studies: Path, study: Study, about: Mapping[str, Any]) -> Path | None:
-    """Return the newest study with the same purpose and at least the same parts."""
+    """Return the newest study with the same purpose and at least the given sections."""
     asked = _asked_parts(tomllib.loads(toml_text({**study.facts(), "about": dict(about) or None})))
     for directory in sorted(studies.glob("*"), reverse=True):
         try:
@@ -248,7 +248,7 @@ def _asked_parts(document: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class _Carrying:
-    """The loop over the runs of a study."""
+    """Executes the runs of a study one after another."""
 
     def __init__(
         self,
@@ -270,7 +270,7 @@ class _Carrying:
                 self._pace.took(requests[begun.planned], begun.seconds)
 
     def all(self, runs: Path) -> Outcome:
-        """Carry out the remaining runs within the terms."""
+        """Execute the remaining runs within the limits."""
         unfit = []
         for number, run in enumerate(self._order, 1):
             if not self._terms.wants(run) or self._record.has(run):
@@ -334,7 +334,7 @@ class _Carrying:
         self._teller.run(number, len(self._order), shown, self._pace.left_s(to_do), left_s)
 
     def _carry_out(self, run: PlannedRun, runs: Path) -> None:
-        """Carry out a run; a failure that does not end the study is shown and recorded."""
+        """Execute a run; a failure that does not end the study is recorded."""
         self._record.begins(run)
         try:
             self._run_one(run.request, runs, _Noting(self._record, self._teller))
@@ -352,7 +352,7 @@ class _Carrying:
 
 
 class _Record:
-    """The study's file during its runs."""
+    """Writes the study's file while its runs are executed."""
 
     def __init__(
         self,
@@ -407,20 +407,20 @@ class _Record:
 
     @property
     def complete(self) -> list[Begun]:
-        """Return the successful runs."""
+        """Return the successful runs of the study."""
         return [begun for begun in self._begun if begun.status == STATUS_COMPLETE]
 
     def has(self, run: PlannedRun) -> bool:
-        """Return True if this run succeeded."""
+        """Return True if a planned run of the study succeeded."""
         return {begun.planned for begun in self.complete}.issuperset(run.stands_for)
 
     def failed(self, run: PlannedRun) -> bool:
-        """Return True if this run was tried and failed."""
+        """Return True if a planned run of the study was tried and failed."""
         tried = {begun.planned for begun in self._begun if begun.status == STATUS_FAILED}
         return not self.has(run) and tried.issuperset(run.stands_for)
 
     def begins(self, run: PlannedRun) -> None:
-        """Record that a run was requested."""
+        """Record that a run of the study was requested."""
         self._now, self._now_id, self._now_begun_s = run, None, self._clock()
 
     def began(self, run_id: str) -> None:
@@ -436,14 +436,14 @@ class _Record:
         return seconds
 
     def closes(self, reasons: Sequence[str], *, left_out: bool) -> str:
-        """Record that no further run is started; return the study's status."""
+        """Record that the study starts no further run, and return its status."""
         self._reason = "; ".join(reasons) or None
         whole = STATUS_FAILED if reasons else STATUS_COMPLETE
         self._status = STATUS_PARTIAL if left_out else whole
         return self._status
 
     def _note(self, status: str, reason: str | None = None, seconds: float | None = None) -> None:
-        """Write the facts of the current run, for all variants that share it."""
+        """Write the facts of the current run to the study's file."""
         assert self._now is not None  # noqa: S101 - only called while one is under way
         earlier = [
             begun for begun in self._begun if begun.status != STATUS_RUNNING or not self._is(begun)
@@ -455,7 +455,7 @@ class _Record:
         self._write()
 
     def _is(self, begun: Begun) -> bool:
-        """Return True if an entry is of the current run, not of one killed earlier."""
+        """Return True if an entry of the study's file is the current run's."""
         return self._now_id is not None and begun.id == self._now_id
 
     def _write(self) -> None:
@@ -472,7 +472,7 @@ class _Record:
 
 
 class _Noting:
-    """A teller that records the id of the current run."""
+    """A progress display that also records the id of the current run."""
 
     def __init__(self, record: _Record, teller: Teller) -> None:
         self._record = record

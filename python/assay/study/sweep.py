@@ -1,4 +1,4 @@
-"""A sweep as a study: a workload at several numbers of clients, scales or option values."""
+"""Makes the study of a sweep: several numbers of clients, scales or option values."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ NODES = "nodes"
 
 @dataclass(frozen=True)
 class Sweep:
-    """The options of a sweep.
+    """The options of a sweep, such as clients or scales.
 
     Attributes:
         workload: Name or folder of the workload.
@@ -67,8 +67,8 @@ def numbers_of_clients(text: str | None) -> tuple[int, ...]:
     for level in levels:
         if not level.isdecimal() or int(level) < 1:
             raise UsageError(
-                f"--clients {text}: {level!r} is no number of clients: write whole numbers from 1"
-                " on, such as 1,2,4,8,16"
+                f"--clients {text}: {level!r} is not a number of clients: write whole numbers "
+                "from 1, such as 1,2,4,8,16"
             )
     return tuple(int(level) for level in levels)
 
@@ -93,7 +93,8 @@ def scales_from(option: str, text: str | None) -> tuple[float, ...]:
             scale = 0.0
         if not 0 < scale < float("inf"):
             raise UsageError(
-                f"{option} {text}: {level!r} is no scale: write numbers above 0, such as 0.1,1,10"
+                f"{option} {text}: {level!r} is not a scale: write numbers above 0, such as "
+                "0.1,1,10"
             )
         if scale in scales:
             raise UsageError(f"{option} {text}: {scale:g} is given twice")
@@ -102,7 +103,7 @@ def scales_from(option: str, text: str | None) -> tuple[float, ...]:
 
 
 def knobs_of(engines: Sequence[str]) -> dict[str, dict[str, Knob]]:
-    """Return the knobs of each engine by their own names.
+    """Return the engine settings that studies vary (knobs), by engine and by name.
 
     Args:
         engines: Names, with or without a version; empty if not known.
@@ -122,7 +123,7 @@ def knobs_of(engines: Sequence[str]) -> dict[str, dict[str, Knob]]:
 def turned(
     texts: Sequence[str], engines: Sequence[str], settings: Mapping[str, str]
 ) -> tuple[dict[str, list[str]], dict[str, str]]:
-    """Return the factors of `--vary`, and all runs' settings including those that knobs need.
+    """Return the factors that `--vary` defines, and settings that all runs need for them.
 
     Args:
         texts: Values of the option.
@@ -140,7 +141,10 @@ def turned(
         meant = {product: knob.setting for product, knob in knobs[name].items()}
         if len(set(meant.values())) > 1:
             meanings = ", ".join(f"{setting} of {product}" for product, setting in meant.items())
-            raise UsageError(f"--vary {name} is {meanings}: sweep one engine, or name the setting")
+            raise UsageError(
+                f"--vary {name} means a different setting for each engine ({meanings}): sweep "
+                "one engine, or name the setting"
+            )
     own = {name: next(iter(of.values())).setting for name, of in knobs.items()}
     factors = varied(texts, knobs=own)
     every = [knob for of in knobs.values() for knob in of.values()]
@@ -191,23 +195,23 @@ def _factors(sweep: Sweep) -> dict[str, list[Any]]:
         # Levels are named in short notation: 10, and not 10.0.
         varied[SCALE] = [int(scale) if scale.is_integer() else scale for scale in sweep.scales]
     if CLIENTS in sweep.factors:
-        raise UsageError("--vary clients: numbers of clients are levels of --clients")
+        raise UsageError("--vary clients: use --clients with several numbers instead")
     if SCALE in sweep.factors:
-        raise UsageError("--vary scale: scales are levels of --scale")
+        raise UsageError("--vary scale: use --scale with several numbers instead")
     varied |= {factor: list(levels) for factor, levels in sweep.factors.items()}
     for factor, levels in varied.items():
         if len(levels) == 1:
             raise UsageError(
-                f"--vary {factor.removeprefix(SETTING)}={levels[0]}: one level is no sweep: name"
-                " several, or say it as an option of the runs"
+                f"--vary {factor.removeprefix(SETTING)}={levels[0]}: a sweep needs two values "
+                "or more: add values, or give this one as an option of the runs"
             )
     if not varied:
         options = [f"--scale {scale:g}" for scale in sweep.scales]
         options += [f"--clients {number}" for number in sweep.clients]
         problem = f"{' '.join(options)}: one level is no sweep" if options else "nothing varies"
         raise UsageError(
-            f"{problem}: say --clients 1,2,4,8,16, --scale 1,10 or --vary KEY=VALUE,VALUE; a single"
-            " run is what assay run makes"
+            f"{problem}: add --clients 1,2,4,8,16, --scale 1,10 or --vary KEY=VALUE,VALUE; for "
+            "a single run, use `assay run`"
         )
     if len(sweep.engines) > 1:
         varied = {ENGINE: list(sweep.engines), **varied}
@@ -223,18 +227,19 @@ def _check_extrapolation(sweep: Sweep) -> None:
     for scale in sweep.extrapolate:
         if len(sweep.scales) < 2:  # noqa: PLR2004 - a line has two points
             raise UsageError(
-                f"--extrapolate {scale:g}: a law takes two scales or more: say --scale 1,10"
+                f"--extrapolate {scale:g}: a growth law needs measurements at two scales or "
+                "more: add --scale 1,10"
             )
         if scale <= sweep.scales[-1]:
             within = "among" if scale in sweep.scales else "no larger than"
             raise UsageError(
-                f"--extrapolate {scale:g} is {within} the scales that are run, up to"
-                f" {sweep.scales[-1]:g}: what can be run is not extrapolated; say it with --scale"
+                f"--extrapolate {scale:g} is {within} the measured scales, up to "
+                f"{sweep.scales[-1]:g}: measure that scale with --scale instead"
             )
 
 
 def _figure(factor: str, sweep: Sweep) -> dict[str, Any]:
-    """Return the figure that shows a factor."""
+    """Return the chart that shows the effect of a factor in a sweep."""
     name = factor.removeprefix(SETTING)
     if factor == CLIENTS:
         title = "Throughput and latency by clients"
@@ -259,14 +264,14 @@ def _figure(factor: str, sweep: Sweep) -> dict[str, Any]:
 
 
 def _by_nodes(factors: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield the figure of a pass's cost and speed-up by the number of nodes."""
+    """Yield the chart of cost and speed-up by number of cluster nodes."""
     if WORKERS in factors:
         title = "What a pass costs by nodes"
         yield {"name": NODES, "part": PART, "kind": NODES, "title": title}
 
 
 def _grids(factors: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield the figure of two knobs varied together: a table of both."""
+    """Yield the table of two settings varied together."""
     knobs = [factor for factor in factors if factor not in (ENGINE, CLIENTS, SCALE)]
     if len(knobs) == 2:  # noqa: PLR2004 - rows and columns
         names = [knob.removeprefix(SETTING) for knob in knobs]

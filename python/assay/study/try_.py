@@ -1,10 +1,10 @@
-"""A trial of a finding's advice as a study: the run as it was, and the run with the advice."""
+"""Makes the study that tries a finding's advice: runs with and without the change."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.analysis.findings.case import STATEMENTS
+from assay.analysis.findings.advising import STATEMENTS
 from assay.engines.checking import OpensFiles
 from assay.engines.discovery import find_engine
 from assay.model.errors import UsageError, suggestion
@@ -26,7 +26,7 @@ PART = "advice"
 
 
 def chosen(findings: Sequence[Finding], asked: str) -> Finding:
-    """Return the finding of a run with this key, method or number in the list, from 1.
+    """Return the finding of a run by its key, method or number.
 
     Raises:
         UsageError: If no finding matches, or its advice cannot be carried out. The error message
@@ -39,18 +39,21 @@ def chosen(findings: Sequence[Finding], asked: str) -> Finding:
     if not meant:
         raise UsageError(f"the run has no finding {asked!r}; {_nearest(numbered, asked)}")
     if len(meant) > 1:
-        raise UsageError(f"{asked!r} are {len(meant)} findings: say {_listed(meant, ' or ')}")
+        raise UsageError(
+            f"{asked!r} matches {len(meant)} findings: name one of {_listed(meant, ' or ')}"
+        )
     ((_, finding),) = meant
     if finding.advice is None:
         said = f"by hand: {finding.to_try}" if finding.to_try else "it says nothing to do"
         raise UsageError(
-            f"{finding.key} has no advice to carry out; {said}; {_triable_text(numbered)}"
+            f"the finding {finding.key} has no advice that Assay can carry out; {said}; "
+            f"{_triable_text(numbered)}"
         )
     return finding
 
 
 def _matching(numbered: Sequence[Numbered], asked: str) -> list[Numbered]:
-    """Return findings of that number or key, else of that method: those with advice, if any."""
+    """Return the findings that match a number, key or method."""
     exact = [
         (number, finding) for number, finding in numbered if asked in (str(number), finding.key)
     ]
@@ -109,7 +112,9 @@ def trial_study(
     if statements is not None and not allow_changes:
         raise UsageError(_changes_tables(statements, base))
     if allow_changes and statements is None:
-        raise UsageError("--allow-changes: this advice changes no tables of yours; leave it out")
+        raise UsageError(
+            "--allow-changes: this advice does not change your tables: remove --allow-changes"
+        )
     change = followed(base, finding.advice, find_engine(base.engine), statements)
     if statements is not None:
         base = base.changed(undo=change.request.undo)

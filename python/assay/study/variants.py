@@ -1,4 +1,4 @@
-"""Several runs that answer one question, and their order.
+"""Types for several runs that answer one question, and their order.
 
 This module has no side effects.
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Variant:
-    """One of the alternatives that a part compares.
+    """One of the alternatives that a study compares.
 
     Attributes:
         name: Name for readers.
@@ -46,7 +46,7 @@ class Variant:
 
 @dataclass(frozen=True)
 class Part:
-    """A part of a study.
+    """A section of a study: variants that run in alternation.
 
     Attributes:
         variants: At least one variant; names differ.
@@ -68,7 +68,7 @@ class Part:
     apart: bool = False
 
     def facts(self) -> dict[str, Any]:
-        """Return the part in the form of `study.toml`, without secrets."""
+        """Return the study section in the form of `study.toml`, without secrets."""
         return {
             "name": self.name,
             "about": self.about,
@@ -80,14 +80,14 @@ class Part:
 
 
 class Turn(NamedTuple):
-    """One variant's run in a round; rounds count from 1."""
+    """The run of one variant in one round."""
 
     round: int
     variant: str
 
 
 class Planned(NamedTuple):
-    """One planned run of a part."""
+    """One planned run of a study, identified by section, variant and round."""
 
     part: str
     variant: str
@@ -96,7 +96,7 @@ class Planned(NamedTuple):
 
 @dataclass(frozen=True)
 class PlannedRun:
-    """A planned run, and the variants that share it: at least one, all of the same round."""
+    """A run that a study plans, and the engine variants that share it."""
 
     request: StudyRequest
     stands_for: tuple[Planned, ...]
@@ -104,7 +104,7 @@ class PlannedRun:
 
 @dataclass(frozen=True)
 class Study:
-    """The content of a study: several requested runs.
+    """A study: the question and all runs that answer it.
 
     Attributes:
         question: Question that the runs answer, in sentences.
@@ -122,7 +122,7 @@ class Study:
     without: Mapping[str, str] = field(default_factory=dict)
 
     def order(self) -> list[PlannedRun]:
-        """Return all runs, in execution order.
+        """Return all runs of the study in execution order.
 
         The first round of every part comes before any second round, so that an early end omits
         repetitions first. Parts with `apart` follow one after another, each complete.
@@ -164,7 +164,7 @@ class Study:
 def _add(
     runs: list[PlannedRun], request: StudyRequest, planned: Planned, apart: Collection[str]
 ) -> None:
-    """Add a run, or share one of another part with an equal request in the same round.
+    """Add a run to the list of planned runs, unless a planned run has an equal request.
 
     Variants of one part are compared, so equal requests within it are separate runs, as are those
     of parts with `apart`.

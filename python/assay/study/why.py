@@ -1,4 +1,4 @@
-"""The study that finds the resource that bounds a workload's operations.
+"""Makes the study that finds the resource which limits a workload's operations.
 
 A first run measures the resource use of each operation; the limits follow from it. Invariant: a
 resource that cannot be limited on this host is left out with its reason, and does not stop the
@@ -59,7 +59,7 @@ QUICK = Depth((1.5, 3.0), 3)
 
 @dataclass(frozen=True)
 class _Pilot:
-    """The results of a first run, which determine the levels.
+    """The results of the first run, which determine how much to limit each resource.
 
     Attributes:
         operation: Operation that reads most.
@@ -77,14 +77,14 @@ class _Pilot:
 
 
 class _Levels:
-    """The variants in addition to the unlimited run that are possible on this host."""
+    """The variants with limited resources that are possible on this host."""
 
     def __init__(self, base: RunRequest) -> None:
         self._base = base
         self.unvaried: dict[str, str] = {}
 
     def variant(self, name: str, what: str, **change: Any) -> Iterator[Variant]:  # noqa: ANN401 - fields of a request
-        """Yield a variant with a change; nothing if it is impossible, with the reason recorded."""
+        """Yield a variant with one change; nothing if it is impossible, for a recorded reason."""
         if what in self.unvaried:
             return
         request = self._base.changed(**change)
@@ -97,7 +97,7 @@ class _Levels:
 
 
 def why_study(base: RunRequest, pilot: Run, depth: Depth, look: Look | None = None) -> Study:
-    """Return the study that finds the resource that bounds a run's operations.
+    """Return the study that finds the resource which limits a run's operations.
 
     Args:
         base: The run without limits.
@@ -113,7 +113,7 @@ def why_study(base: RunRequest, pilot: Run, depth: Depth, look: Look | None = No
     scarce = [*_slowed(levels, pilot_facts, depth), *_limited(levels, pilot_facts, depth)]
     if not scarce:
         reasons = "; ".join(f"{what}: {why}" for what, why in levels.unvaried.items())
-        raise UsageError(f"nothing can be made scarce here ({reasons})")
+        raise UsageError(f"no resource can be limited or slowed on this host ({reasons})")
     wanted = (
         (SCARCE, "Resources are made scarce.", scarce),
         (REMOVED, "What is computed is left away.", list(_without_computation(levels))),
@@ -135,7 +135,7 @@ def why_study(base: RunRequest, pilot: Run, depth: Depth, look: Look | None = No
 
 
 def _pilot(pilot: Run, look: Look | None) -> _Pilot:
-    """Return facts of the operation that reads most, from which the disk's levels follow."""
+    """Return facts of the operation that reads most, to set the disk's limits."""
     demands = {name: demand_of([pilot], name) for name in pilot.facts["plan"]["operations"]}
     known_demands = {name: demand for name, demand in demands.items() if demand is not None}
     if not known_demands:
@@ -199,7 +199,7 @@ def _question(base: RunRequest) -> str:
 
 
 def _figures(parts: Sequence[str]) -> Iterator[StudyFigure]:
-    """Yield the figures whose kind exists and whose parts the study has."""
+    """Yield the results that the study shows."""
     looks = tuple(part for part in (CEILING,) if part in parts)
     yield StudyFigure("elasticity", (*looks, SCARCE), "elasticity", "What bounds it")
     wanted = (

@@ -21,12 +21,12 @@ ROOMS = ("assay.verbs", "assay.verbs.preparing")
 
 
 def names() -> list[str]:
-    """Return the names of all commands."""
+    """Return the names of all commands of Assay."""
     return sorted(_modules())
 
 
 def function_of(verb: str) -> Callable[..., Any]:
-    """Return the function of a command.
+    """Return the Python function of a command, by the command's name.
 
     Raises:
         AttributeError: If no command has this name. The error message lists all commands.

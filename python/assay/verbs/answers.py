@@ -28,7 +28,7 @@ ONCE = {"min_time": "1ms", "time": "1s", "warmup": "0s", "plans": False, "probes
 
 @dataclass(frozen=True)
 class Answers:
-    """The rows that operations returned, and whether they were kept.
+    """The rows that operations returned, and whether they were stored as expected answers.
 
     Attributes:
         run: The run that executed the queries.
@@ -78,13 +78,14 @@ def answers(
     whose = asked.workload
     if whose.has_made_data or whose.folder.resolve().is_relative_to(OURS.resolve()):
         raise UsageError(
-            f"answers of {whose.facts.name} come with Assay, or are made by a reference from the"
-            " generated data: `assay run` compares with them. Name a folder of your own queries"
+            f"`assay run` already has reference answers for {whose.facts.name}. Name a folder "
+            "of your own queries"
         )
     folder = own_answers_folder(whose, request.scale, asked.language)
     if keep and not folder.resolve().is_relative_to(whose.folder.resolve()):
         raise UsageError(
-            f"{folder} leads out of {whose.folder}: answers are kept in the folder of their queries"
+            f"{folder} is a link that leads out of {whose.folder}: answers must be stored in "
+            "the folder of their queries"
         )
     before = own_answers(whose, request.scale, asked.language)
     run = Run(execute(request, runs_dir(runs), teller or Logged()))
@@ -95,7 +96,7 @@ def answers(
             write_answers(folder, rows, before)
         except OSError as error:
             raise RunFailedError(
-                f"{folder} cannot be written ({error.strerror}): nothing is kept. Make the folder"
-                " writable, or copy the queries to one that is"
+                f"{folder} cannot be written ({error.strerror}), so no answer was stored. Make "
+                "the folder writable, or copy the queries to a writable folder"
             ) from error
     return Answers(run.id, folder, keep and has_any, tuple(rows))

@@ -38,7 +38,7 @@ def ceiling(
     runs: Path | str | None = None,
     teller: Teller | None = None,
 ) -> CeilingDocument:
-    """Measures the maximum speed of this host: disk requests per second by size, memory, cores.
+    """Measures the maximum speed of this host's disk (by request size), memory and cores.
 
     Args:
         quick: Try fewer sizes and queue depths, for a shorter time: about half a minute.
@@ -69,14 +69,14 @@ def ceiling(
     given = {name: value for name, value in asked.items() if value is not None}
     defaults = quick_defaults() if quick else {}
     request = CeilingRequest(place, **{**defaults, **given, "quick": quick})
-    told = teller or Logged()
-    record = measure_ceiling(request, runs_dir(runs), told)
-    told.phase("checks and report")
+    progress = teller or Logged()
+    record = measure_ceiling(request, runs_dir(runs), progress)
+    progress.phase("checks and report")
     return cast("CeilingDocument", build(record))
 
 
 def _directory(asked: Path | str | None) -> Path:
-    """Return the requested directory, or that of the engines' data, which is created if needed."""
+    """Return the requested directory, or that of the engines' data."""
     if asked is not None:
         return Path(asked)
     place = instances_dir()
@@ -94,7 +94,9 @@ def _size_bytes(text: str) -> int:
         raise UsageError(f"--size: {error}; write it as 4GB or 512MB") from error
     if size < FILE_BYTES_MIN:
         least = bytes_text(FILE_BYTES_MIN)
-        raise UsageError(f"--size: the deepest queue of the largest reads needs {least} or more")
+        raise UsageError(
+            f"--size: the trials with the largest reads need a file of {least} or more"
+        )
     return size
 
 
@@ -105,7 +107,7 @@ def _time_s(text: str) -> float:
         raise UsageError(f"--time: {error}; write it as 250ms or 1s") from error
     if not TIME_S_MIN <= time_s <= TIME_S_MAX:
         ends = f"{seconds_text(TIME_S_MIN)} to {seconds_text(TIME_S_MAX)}"
-        raise UsageError(f"--time: a trial lasts {ends}, not {text}")
+        raise UsageError(f"--time {text}: the time of a trial must be {ends}")
     return time_s
 
 
@@ -113,5 +115,5 @@ def _parts(text: str) -> tuple[str, ...]:
     parts = [part.strip() for part in text.split(",")]
     for part in parts:
         if part not in PARTS:
-            raise UsageError(f"--only: no part {part!r}; {suggestion(part, list(PARTS))}")
+            raise UsageError(f"--only: there is no part {part!r}; {suggestion(part, list(PARTS))}")
     return tuple(part for part in PARTS if part in parts)

@@ -37,7 +37,7 @@ def compare(
     watcher: Watcher | None = None,
     **options: Any,
 ) -> LoadedStudy:
-    """Compares two engines, versions or settings, and explains the difference.
+    """Compares two engines, versions or settings, and attributes the difference to its causes.
 
     Args:
         workload: Name or folder of the workload.

@@ -45,7 +45,7 @@ MIN_TIME_MAX_S = 2.0
 
 @dataclass(frozen=True)
 class _Asked:
-    """The run that is diagnosed.
+    """The run whose causes are tried by experiments.
 
     Attributes:
         base: Request of the run.
@@ -127,7 +127,7 @@ def diagnose(
 
 
 def _known_before(pilot: Run, place: Path) -> Calibration:
-    """Return the results of earlier runs' advice, up to the start of this run."""
+    """Return the outcomes of earlier predictions, up to the start of this run."""
     begun_utc = pilot.facts["started_utc"]
     rows = [row for row in read_predictions(place) if str(row.get("time_utc", "")) < begun_utc]
     return calibrate(rows)
@@ -148,7 +148,7 @@ def _declared() -> dict[str, Experimented]:
 
 
 def _placed(document: DiagnoseDocument, directory: Path | None, place: Path) -> PlacedDiagnosis:
-    """Return the document with its page, after recording the decisions.
+    """Return the document of a diagnosis with its page, after recording the decisions.
 
     Args:
         document: Document without its location.
@@ -164,7 +164,7 @@ def _placed(document: DiagnoseDocument, directory: Path | None, place: Path) -> 
 def _asked(
     what: str, options: dict[str, Any], place: Path, watcher: Watcher, *, again: bool
 ) -> _Asked:
-    """Return the workload's first run, or the existing run."""
+    """Return a new run of the workload, or the existing run, to diagnose."""
     if not _is_workload(what):
         return _of_run(what, options, place)
     keys = {**DIAGNOSE_RUNS, **options, "workload": what}
@@ -192,17 +192,20 @@ def _of_run(what: str, options: dict[str, Any], place: Path) -> _Asked:
     except RecordDamagedError:
         raise
     except RecordUnreadableError as error:
-        raise UsageError(f"{what!r} is no workload, and no run: {error}") from error
+        raise UsageError(
+            f"{what!r} is neither a workload (see `assay workloads`) nor the directory of a run:"
+            f" {error}"
+        ) from error
     refuse_damaged(pilot.dir)
     if strange := sorted(set(options) - {"dsn", "operation"}):
         raise UsageError(
-            f"{what} is a run, which has its own {strange[0]!r}: leave it out, or name a workload"
+            f"{what} is a run and has its own {strange[0]!r}: remove the option, or name a workload"
         )
     base = recorded_request(pilot.facts["request"], options.get("dsn"))
     base = base.changed(min_time_s=min(base.min_time_s, MIN_TIME_MAX_S))
     names = options.get("operation") or []
     if unknown := sorted(set(names) - set(pilot.facts["plan"]["operations"])):
-        raise UsageError(f"{pilot.id} played no operation {unknown[0]!r}")
+        raise UsageError(f"the run {pilot.id} has no operation {unknown[0]!r}")
     if names:
         base = base.changed(operations=list(names))
     about = {"made_by": MADE_BY, "pilot": pilot.id, "operations": list(names)}
@@ -210,13 +213,13 @@ def _of_run(what: str, options: dict[str, Any], place: Path) -> _Asked:
 
 
 def _remember(document: DiagnoseDocument, directory: Path, place: Path) -> None:
-    """Append the decisions to the history of predictions, once."""
-    known = {(row.get("study"), row.get("finding")) for row in read_predictions(place)}
+    """Append the decisions of a diagnosis to the file of predictions, once."""
+    recorded = {(row.get("study"), row.get("finding")) for row in read_predictions(place)}
     now = datetime.now(tz=UTC).isoformat(timespec="seconds")
     for step in document["steps"]:
         for tried in step["tried"]:
-            if tried["verdict"] == "undecided" or (directory.name, tried["key"]) in known:
+            if tried["verdict"] == "undecided" or (directory.name, tried["key"]) in recorded:
                 continue
             row = prediction({**tried["trial"], "study": directory.name}, now)
             append_prediction(place, row)
-            known.add((directory.name, tried["key"]))
+            recorded.add((directory.name, tried["key"]))

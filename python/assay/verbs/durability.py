@@ -37,7 +37,7 @@ def durability(
     watcher: Watcher | None = None,
     **options: Any,
 ) -> LoadedStudy:
-    """Kills an engine under load, recovers it, and searches for every acknowledged write.
+    """Kills an engine under load, and checks that its database lost no acknowledged write.
 
     Args:
         workload: A workload that declares how its writes can be found again, such as `tpcc`.

@@ -15,7 +15,7 @@ from assay.analysis.work.rules import parse_rules
 from assay.model.errors import UsageError, suggestion
 from assay.record.places import runs_dir
 from assay.record.predictions import read_predictions
-from assay.record.reader import damage_told, find_workload_run
+from assay.record.reader import damage_reported, find_workload_run
 from assay.report.build import run_document
 from assay.report.document import document
 from assay.report.page.difference import write_page
@@ -100,7 +100,7 @@ def explain(
     _refuse_together(asked)
     place = runs_dir(runs)
     record = find_workload_run(run, place, or_observed=against is None)
-    with damage_told(record):
+    with damage_reported(record):
         rules = _rules(operations)
         most = None if all_symbols else SYMBOLS_MAX
         if against is not None:
@@ -119,20 +119,20 @@ def explain(
 
 def _refuse(style: str, against: str | None, html: Path | str | None) -> None:
     if style not in STYLES:
-        raise UsageError(f"no style {style!r}: {suggestion(style, STYLES)}")
+        raise UsageError(f"unknown style {style!r}: {suggestion(style, STYLES)}")
     if html is not None and against is None:
         raise UsageError(
-            "--html draws a difference and needs --against RUN; the flame graph of one run is in"
-            " its report: assay report latest"
+            "--html needs --against RUN, because it draws the difference of two runs. The "
+            "flame graph of one run is in its report: assay report latest"
         )
 
 
 def _refuse_together(asked: dict[str, bool]) -> None:
-    """Refuse options that have no effect on what another option prints."""
+    """Refuse options of `assay explain` that have no effect together."""
     for option, others in NOT_WITH.items():
         for other in others:
             if asked[option] and asked[other]:
-                raise UsageError(f"{option} has no effect with {other}: leave one of the two out")
+                raise UsageError(f"{option} has no effect with {other}: remove one of the two")
 
 
 def _rules(path: Path | str | None) -> Rules | None:
@@ -147,7 +147,7 @@ def _rules(path: Path | str | None) -> Rules | None:
 def _profile(
     run: Run, rules: Rules | None, operation: str | None, *, is_needed: bool
 ) -> Profile | None:
-    """Return the CPU samples of a run; None if there are none and they are not needed.
+    """Return the CPU samples of a run; None if it has none and needs none.
 
     Raises:
         UsageError: If samples are needed and missing, or the operation is not known.
@@ -156,7 +156,7 @@ def _profile(
     if profile is not None:
         _check_operation(profile, operation)
     elif is_needed:
-        raise UsageError(f"run {run.id} has no CPU samples to explain: {no_profile(run)}")
+        raise UsageError(f"the run {run.id} has no CPU samples: {no_profile(run)}")
     elif operation is not None:
         _check_planned(run, operation)
     return profile
@@ -173,20 +173,24 @@ def _check_planned(run: Run, operation: str) -> None:
     """Raise `UsageError` for an operation without a plan, if other operations have one."""
     names = list(captured_of(run).plans)
     if names and operation not in names:
-        raise UsageError(f"no plan of an operation {operation!r}: {suggestion(operation, names)}")
+        raise UsageError(
+            f"the run has no plan of an operation {operation!r}: {suggestion(operation, names)}"
+        )
 
 
 def _check_operation(profile: Profile, operation: str | None) -> None:
     why_not = _why_mixed(profile)
     if operation is not None and why_not is not None:
-        raise UsageError(f"{why_not}, or leave --operation out")
+        raise UsageError(f"{why_not}, or remove --operation")
     names = profile.passes["operation"].unique(maintain_order=True).to_list()
     if operation is not None and operation not in names:
-        raise UsageError(f"no operation {operation!r} was measured: {suggestion(operation, names)}")
+        raise UsageError(
+            f"the run measured no operation {operation!r}: {suggestion(operation, names)}"
+        )
 
 
 def _why_mixed(profile: Profile) -> str | None:
-    """Return why samples belong to no operation; None if they do."""
+    """Return why CPU samples belong to no single operation; None if they do."""
     if profile.sampling.told_apart:
         return None
     return (
@@ -202,7 +206,9 @@ def _operation(
     profile, report = read_profile(run, rules), document(run, run.dir)
     names = [row["name"] for row in report["operations"]]
     if operation not in names:
-        raise UsageError(f"no operation {operation!r} was measured: {suggestion(operation, names)}")
+        raise UsageError(
+            f"the run measured no operation {operation!r}: {suggestion(operation, names)}"
+        )
     why_not = no_profile(run) if profile is None else _why_mixed(profile)
     sampled = None if profile is None or why_not else section(run, profile, operation, most)
     return ExplainedOperation(report, operation, sampled, why_not or "")
@@ -225,15 +231,15 @@ def _missing_rules(run: Run, profile: Profile, operation: str | None) -> Missing
 
 
 def _unequal_durability(runs: tuple[Run, Run], *, allowed: bool) -> str | None:
-    """Return a sentence on unequal durability levels; raise an error unless they are allowed."""
+    """Return a sentence on different durability levels; raise an error unless allowed."""
     ours, theirs = (level_of(run.facts) for run in runs)
     if unequal((ours, theirs)) is None:
         return None
     text = f"durability differs: {ours} in {runs[0].id}, {theirs} in {runs[1].id}"
     if not allowed:
         raise UsageError(
-            f"{text}: a commit that survives less costs less. Measure one of them again with"
-            " --durability, or compare them all the same with --unequal-durability"
+            f"{text}: weaker durability makes commits cheaper, so the runs are not comparable. "
+            "Repeat one with --durability, or add --unequal-durability to compare them anyway"
         )
     return text
 
@@ -245,7 +251,7 @@ def _difference(
     page: Path | None,
     unequal_levels: str | None,
 ) -> ExplainedDifference:
-    """Return the difference of two runs: between their samples and between their plans."""
+    """Return the difference of two runs in CPU samples and plans."""
     ours, theirs = runs
     needed = bool(page or rules)
     profiles = tuple(_profile(run, rules, operation, is_needed=needed) for run in runs)

@@ -12,7 +12,7 @@ from assay.report.exports import export as written
 
 @dataclass(frozen=True)
 class Exported:
-    """The files that an export wrote.
+    """The files that `assay export` wrote.
 
     Attributes:
         run: Id of the run.

@@ -41,8 +41,8 @@ def observe(
         RunFailedError: If the observation ended early. The partial record is kept.
     """
     observation = observation_of(observe_options({"dsn": dsn, **options}))
-    told = teller or Logged()
-    directory = looked(observation, runs_dir(runs), told)
-    told.phase("checks and report")
+    progress = teller or Logged()
+    directory = looked(observation, runs_dir(runs), progress)
+    progress.phase("checks and report")
     document = build(directory, with_page=page)
     return LoadedRun(Run(directory), cast("RunDocument", document))

@@ -47,10 +47,10 @@ def plans(
 
     Args:
         workload: Name or folder of the workload.
-        operation: The query to examine.
+        operation: The query to execute with other plans.
         most: Maximum number of plans, including the chosen one.
         repeat: Number of timings of each plan.
-        cut_off: Cancel a plan that takes this many times as long as the chosen one.
+        cut_off: Cancel a plan that takes this many times as long as the optimiser's plan.
         budget: Time limit of the whole command, such as `30m`. No run starts that would end later.
         again: Repeat all runs, even if earlier ones exist.
         runs: Directory of runs. Default: `$ASSAY_RUNS`, else `./runs`.
@@ -62,7 +62,10 @@ def plans(
         RunFailedError: If a run ended early. The same call continues from there.
     """
     if not 1 < cut_off < float("inf"):
-        raise UsageError(f"--cut-off {cut_off:g}: above 1, or the chosen plan itself is cut off")
+        raise UsageError(
+            f"--cut-off {cut_off:g}: write a factor above 1, because 1 would stop the chosen "
+            "plan itself"
+        )
     keys = {"min_time": CHOSEN_TIME, **options, "workload": workload, "operation": operation}
     base = request_of(options_of(keys), [])
     asked = considered(base)
@@ -93,7 +96,7 @@ def plans(
 
 
 def _runs(directory: Path, place: Path) -> dict[str, Run]:
-    """Return successful runs by their part."""
+    """Return the successful runs of a study by their section."""
     if not directory.exists():
         return {}
     return {

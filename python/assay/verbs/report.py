@@ -38,7 +38,7 @@ def report(
     document = build_study(directory) if is_study else build(directory)
     if document["report"] is None:
         raise RunFailedError(
-            f"the report could not be written below {document['path']}: is it writable,"
-            " and is there space left?"
+            f"the report could not be written below {document['path']}: check that the "
+            "directory is writable and has free space"
         )
     return cast("RunDocument | StudyDocument | CeilingDocument", document)

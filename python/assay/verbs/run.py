@@ -48,9 +48,9 @@ def run(
     # Modules that run and explain are imported late, because refused requests do not need them.
     from assay.running.execute import execute
 
-    told = teller or Logged()
-    directory = execute(request, runs_dir(runs), told)
-    told.phase("checks and report")
+    progress = teller or Logged()
+    directory = execute(request, runs_dir(runs), progress)
+    progress.phase("checks and report")
     from assay.record.reader import Run
     from assay.report.build import build
     from assay.report.notebook import LoadedRun

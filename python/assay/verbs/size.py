@@ -40,7 +40,7 @@ def size(
         which: One or more runs of one workload on one engine, at one or several scales: `latest`,
             ids, beginnings of ids, or paths.
         scale: Scale of the data on the cluster.
-        nodes: Number of nodes of the cluster to size.
+        nodes: Number of nodes of the planned cluster.
         cores: Cores of each node.
         memory: Memory of each node, such as `128GiB`.
         network: Network bandwidth of each node in each direction, such as `10Gbit`.
@@ -77,7 +77,7 @@ def size(
 
 
 def _check(runs: Sequence[Run]) -> None:
-    """Refuse runs that do not belong together, or lack resource use."""
+    """Refuse runs of different engines or workloads, or without measured resource use."""
     try:
         measured_of(runs)
     except ValueError as error:

@@ -67,12 +67,14 @@ def study(
 
 
 def _terms(asked: Expanded, only: Sequence[str], budget: str | None) -> Terms:
-    """Return the limits of this execution."""
+    """Return the limits of this execution of the study, such as its time budget."""
     names = [part.name for part in asked.study.parts]
     for part in only:
         if part in asked.without:
             raise UsageError(f"--only {part}: {asked.without[part]}")
         if part not in names:
-            raise UsageError(f"--only {part}: there is no such part; {suggestion(part, names)}")
+            raise UsageError(
+                f"--only {part}: the study has no such part; {suggestion(part, names)}"
+            )
     seconds = asked.budget_s if budget is None else asked_budget_s(budget)
     return Terms(seconds, frozenset(only) if only else None, goes_on=True)

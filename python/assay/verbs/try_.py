@@ -56,7 +56,7 @@ def try_(
         finding: The finding, or its key, such as `spill:q18`, its method or its number.
         repeat: Number of rounds. Each round makes one run without the change and one with it.
         seed: Seed of the order of runs.
-        dsn: Address of the running server, because the record does not hold its password.
+        dsn: Address of the running server, because the record does not contain its password.
         allow_changes: Allow changes to tables that Assay did not create. Each run reverts its
             changes.
         keep: Make the change again at the end, and leave it in place.
@@ -77,7 +77,7 @@ def try_(
     refuse_damaged(record.dir)
     about = chosen(summarise(record).findings, finding) if isinstance(finding, str) else finding
     if keep and not allow_changes:
-        raise UsageError("--keep keeps a change that --allow-changes makes: give both")
+        raise UsageError("--keep needs --allow-changes, which makes the change: give both")
     study = trial_study(record, about, repeat, seed, dsn, allow_changes=allow_changes)
     purpose = Purpose(
         f"try-{record.facts['workload']['name']}",
@@ -95,7 +95,7 @@ def try_(
     # A budget may have ended within a round.
     rounds = list(zip(_runs(begun, before, place), _runs(begun, after, place), strict=False))
     if not rounds:
-        raise RunFailedError("the budget left no time for a round: say a larger --budget")
+        raise RunFailedError("the budget was too small for one round: use a larger --budget")
     document: PlacedTrial = {
         **trial_document(record, about, after, rounds),
         "study": str(directory),
@@ -107,7 +107,7 @@ def try_(
 
 
 def _remember(document: PlacedTrial, study: str, place: Path) -> None:
-    """Append the predicted and the measured gain to the history, once per study."""
+    """Append the predicted and the measured saving to the file of predictions, once."""
     if study not in {row.get("study") for row in read_predictions(place)}:
         now = datetime.now(tz=UTC).isoformat(timespec="seconds")
         append_prediction(place, prediction(document, now) | {"study": study})
@@ -124,7 +124,7 @@ def history(runs: Path | str | None = None) -> PredictionHistory:
 
 
 def keep_change(study: Study) -> None:
-    """Makes the change of a study's last variant and leaves it in place."""
+    """Make the change of a study's last variant permanently."""
     request = study.parts[0].variants[-1].request
     assert isinstance(request, RunRequest)  # noqa: S101 - advice is about runs of a workload
     make_changes(request)

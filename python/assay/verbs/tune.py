@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Tuned:
-    """The result of a search.
+    """The result of a search for better settings.
 
     Attributes:
         study: The study with the runs of the search and its report.

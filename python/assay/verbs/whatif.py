@@ -106,7 +106,7 @@ def _changes(name: str, text: str) -> Iterator[SupposedChange]:
         case "cores":
             yield SetCores(_whole_number(text))
         case _:
-            raise UsageError(f"no change {name!r}: {suggestion(name, CHANGES)}")
+            raise UsageError(f"unknown change {name!r}: {suggestion(name, CHANGES)}")
 
 
 def _names(text: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""Finds the expected rows of a workload's operations: supplied with it, or kept by a user."""
+"""Finds the expected rows of a workload's operations."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def answers_folder(workload: Workload, scale: float, language: Language = SQL) -
 
 
 def kept_rows(workload: Workload, scale: float, language: Language = SQL) -> dict[str, Path]:
-    """Return files of expected rows for default parameters at a scale, by operation.
+    """Return files of expected rows at a scale, by operation.
 
     Operations of the workload whose data are used have their rows in its folder.
     """
@@ -59,8 +59,8 @@ def check_answers(workload: Workload, scale: float, language: Language = SQL) ->
     for path in kept_rows(workload, scale, language).values():
         if not path.stat().st_size:
             raise UsageError(
-                f"{path} is empty: its first line names the columns. Remove it, or keep the"
-                f" answer again with `assay answers`"
+                f"{path} is empty; its first line must name the columns. Remove the file, or "
+                "store the answer again with `assay answers`"
             )
         read_text(path)
 
@@ -87,4 +87,4 @@ def own_answers(
     try:
         return read_kept_answers(own_answers_folder(workload, scale, language))
     except ValueError as error:
-        raise UsageError(f"{error}: keep the answers again with `assay answers`") from error
+        raise UsageError(f"{error}: store the answers again with `assay answers`") from error

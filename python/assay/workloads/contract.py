@@ -7,20 +7,19 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
-from assay.model.errors import UsageError, suggestion
+from assay.model.errors import UsageError
 from assay.model.language import SPARQL, language_of, suffix_of
 from assay.model.script import Draw, Script, ScriptOperation, ScriptStatement
-from assay.workloads import generate, programs, refreshing, rules, scripts, streams, texts
+from assay.workloads import generate, programs, rules, scripts, texts
 from assay.workloads.captured import writing
-from assay.workloads.texts import MANIFEST, read_bytes, read_text
+from assay.workloads.texts import MANIFEST, Statement, read_bytes, read_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from assay.model.language import Language
-    from assay.workloads.captured.writing import Recorded
-    from assay.workloads.facts import RefreshFacts, StreamsFacts, WorkloadFacts
+    from assay.workloads.facts import RefreshFacts, WorkloadFacts
     from assay.workloads.rewriting import QueryPart
 
 OPERATIONS = "operations"
@@ -34,26 +33,6 @@ Parameters = Literal["default", "drawn"]
 def operation_of(name: str) -> str:
     """Return the operation of a text: `q09` for `q09@3`."""
     return name.partition("@")[0]
-
-
-@dataclass(frozen=True)
-class Statement:
-    """Text of an operation from its file, for the record and for readers.
-
-    Attributes:
-        operation: Name of the operation.
-        text: The file's text with values filled in; `${name}` stays for values drawn at each
-            execution.
-        file: Name of the file.
-        parameters: Values in the text, by name.
-        rewritten: The removed parts; None if the text is unchanged.
-    """
-
-    operation: str
-    text: str
-    file: str
-    parameters: dict[str, list[str]]
-    rewritten: dict[str, Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -127,7 +106,7 @@ class Workload:
 
     @property
     def operations_folder(self) -> Path:
-        """Return `operations/`, or the folder itself if that does not exist."""
+        """Return the workload's subfolder `operations/`; without one, the workload's folder."""
         folder = self.folder / OPERATIONS
         return folder if folder.is_dir() else self.folder
 
@@ -188,71 +167,6 @@ class Workload:
         asked = self.facts.checks
         return tuple(name for name in asked if operation_of(name) in self.facts.order)
 
-    def only(self, names: Sequence[str]) -> Workload:
-        """Return the workload with an order of only these operations; unchanged without names.
-
-        Operations of `after` are still executed, because they check the data.
-
-        Raises:
-            UsageError: If a name is not an operation of the order.
-        """
-        order = self.facts.order
-        for name in names:
-            if name not in order:
-                hint = suggestion(name, list(dict.fromkeys(order)))
-                raise UsageError(f"{self.facts.name} plays no operation {name!r}: {hint}")
-        if not names:
-            return self
-        facts = self.facts.model_copy(
-            update={"order": tuple(name for name in order if name in names)}
-        )
-        left_out = tuple(name for name in order if name not in names)
-        return replace(self, facts=facts, left_out=left_out)
-
-    def without(self, parts: Sequence[str]) -> Workload:
-        """Return the workload with these parts removed from its queries.
-
-        Raises:
-            UsageError: If a part belongs to an operation that is not executed.
-        """
-        for part in parts:
-            name, separator, _ = part.partition("/")
-            if separator and name not in self.facts.operations:
-                hint = suggestion(name, list(self.facts.operations))
-                raise UsageError(f"--remove {part}: {self.facts.name} plays no {name!r}; {hint}")
-        return replace(self, removed=tuple(parts)) if parts else self
-
-    def with_foreign_keys(self) -> Workload:
-        """Return the workload with the foreign keys of its data, made after all other keys.
-
-        Raises:
-            UsageError: If the workload has no foreign keys.
-        """
-        if self.data.facts.foreign_keys is None:
-            raise UsageError(
-                f"{self.data.facts.name} has no foreign keys: leave --foreign-keys out, or name"
-                f" their file in {self.data.folder / MANIFEST}"
-            )
-        source = None if self.source is None else self.source.with_foreign_keys()
-        return replace(self, source=source, foreign_keys=True)
-
-    def playing(self, texts: Mapping[str, str]) -> Workload:
-        """Return the workload with an order of given texts, which are alternatives of operations.
-
-        Args:
-            texts: Texts by name: the operation's, then `@` and the number of the alternative.
-        """
-        played = {name: self.facts.operations[operation_of(name)] for name in texts}
-        facts = self.facts.model_copy(
-            update={
-                "order": tuple(texts),
-                "before": (),
-                "after": (),
-                "operations": {**self.facts.operations, **played},
-            }
-        )
-        return replace(self, facts=facts, given=dict(texts))
-
     def setup(self, dialects: Sequence[str], scale: float) -> dict[str, str]:
         """Return scripts that run before the generator's rows are loaded: text by file, in order.
 
@@ -304,70 +218,27 @@ class Workload:
         refresh = self.facts.refresh if sets else None
         tables = (*self.facts.tables, *self.facts.triples, *(refresh.tables if refresh else ()))
         files = {table: f"{ROWS}/{table}.sql" for table in tables}
-        further = self._sizes(scale, sets) if refresh else texts.NOTHING
+        further = self.set_sizes(scale, sets) if refresh else texts.NOTHING
         queries = self._scripts(tuple(files.values()), (), scale, further)
         return {table: queries[file] for table, file in files.items()}
 
-    def stream_order(self, stream: int) -> tuple[str, ...]:
-        """Return the operations of a stream in order; stream 0 is the power test's.
+    @property
+    def refresh(self) -> RefreshFacts:
+        """Return the facts of the refresh functions.
 
-        Stream numbers beyond the file's last stream start again with its first.
-
-        Raises:
-            UsageError: If the manifest has no `[streams]`, or its file is missing or has errors.
+        Raises `UsageError` if there are none.
         """
-        return self._orders[stream % len(self._orders)]
-
-    def streams_minimum(self, scale: float) -> int:
-        """Return the minimum number of query streams of a throughput test at this scale."""
-        return streams.minimum_at(self._streams, scale)
-
-    def scale_is_standard(self, scale: float) -> bool:
-        """Return True if `[streams]` lists the scale, or lists none."""
-        streams_facts = self.facts.streams
-        return streams_facts is None or streams.is_standard(streams_facts, scale)
+        if self.facts.refresh is None:
+            raise UsageError(texts.lacking_table(self.folder, "refresh", "its two operations"))
+        return self.facts.refresh
 
     def refresh_orders(self, scale: float) -> int:
         """Return the number of orders in a refresh set at a scale."""
-        return rules.count_at(self._refresh.orders, scale)
+        return rules.count_at(self.refresh.orders, scale)
 
-    def refresh_setup(self, dialects: Sequence[str], scale: float, sets: int) -> dict[str, str]:
-        """Return the scripts that make the tables of refresh sets: text by file, in order.
-
-        The scripts may name `${sets}` and `${orders}`, the number of orders in a set.
-        """
-        return self._scripts(self._refresh.setup, dialects, scale, self._sizes(scale, sets))
-
-    def refresh_keys(self, dialects: Sequence[str], scale: float, sets: int) -> dict[str, str]:
-        """Return scripts of the sets' keys and indexes, made after loading: text by file."""
-        return self._scripts(self._refresh.keys, dialects, scale, self._sizes(scale, sets))
-
-    def refresh_statement(
-        self, operation: str, set_number: int, batches: int, dialects: Sequence[str], scale: float
-    ) -> Statement:
-        """Return the transactions of a refresh function on one set, from 1, in batches.
-
-        With 0 batches, each order is a separate transaction.
-
-        Raises:
-            UsageError: If there is no `[refresh]`, there are more batches than orders, or the file
-                is missing or names an undefined value.
-        """
-        spans = refreshing.batches_of(self.refresh_orders(scale), batches)
-        path = self.operation_file(operation, dialects)
-        try:
-            statements = refreshing.statements_of(
-                scripts.statements(read_text(path), dialects),
-                lambda template, values: self._render(template, operation, scale, values),
-                set_number,
-                spans,
-            )
-        except ValueError as error:
-            raise UsageError(f"{path}: {error}") from error
-        text = "".join(f"{statement};\n" for statement in statements)
-        return Statement(
-            operation, text, path.name, {"set": [str(set_number)], "batches": [str(batches)]}
-        )
+    def set_sizes(self, scale: float, sets: int) -> dict[str, str]:
+        """Return values for texts of refresh sets: `sets`, and `orders`, the number in a set."""
+        return {"sets": str(sets), "orders": str(self.refresh_orders(scale))}
 
     def statement(
         self,
@@ -466,16 +337,11 @@ class Workload:
         from assay.workloads import rewriting
 
         name, lacking = statement.operation, ", ".join(parts)
-        if name in self.drawn_operations:
-            raise UsageError(
-                f"{name} cannot be asked without {lacking}: its values are drawn at each execution,"
-                " and only whole texts are rewritten"
-            )
         try:
             tables = self._table_columns(dialects, scale)
             rewritten = rewriting.without(statement.text, dialects, parts, tables)
         except UsageError as error:
-            raise UsageError(f"{name} cannot be asked without {lacking}: {error}") from error
+            raise UsageError(f"--remove {lacking} is not possible for {name}: {error}") from error
         return replace(statement, text=rewritten.text, rewritten=rewritten.facts())
 
     def column_types(self, scale: float) -> Mapping[str, Mapping[str, str]]:
@@ -526,22 +392,6 @@ class Workload:
         file = self._values_file(operation)
         return () if file is None else writing.value_names(file)
 
-    def recorded_schedule(self) -> list[Recorded]:
-        """Return all captured executions that are repeated, the earliest first.
-
-        Raises:
-            UsageError: If no executions were captured, or their file cannot be read.
-        """
-        captured = self.facts.captured
-        if captured is None or captured.schedule is None:
-            raise UsageError(
-                f"--as-recorded: {self.facts.name} has no times that were recorded: leave it out,"
-                " or make a workload with `assay capture --log FILE`"
-            )
-        recorded = writing.read_schedule(self.folder / captured.schedule)
-        played = set(self.facts.order)
-        return [execution for execution in recorded if execution.operation in played]
-
     def _draws(self, operation: str, scale: float) -> list[Draw]:
         """Return the draws of an operation's values.
 
@@ -551,9 +401,9 @@ class Workload:
             count, first = sum(map(len, unknown.values())), unknown[operation][0]
             more = "" if count == 1 else f" (likewise of {count - 1} more, in {', '.join(unknown)})"
             raise ValueError(
-                f"parameter {first}: no value of it is known yet{more}; write values into"
-                f" {self.folder / MANIFEST} as choice = [17, 4711], or two bounds as"
-                " integer = [1, 1000]"
+                f"parameter {first} has no values yet{more}: write values into "
+                f"{self.folder / MANIFEST} as choice = [17, 4711], or two bounds as integer = "
+                "[1, 1000]"
             )
         file = self._values_file(operation)
         if file is not None:
@@ -578,36 +428,6 @@ class Workload:
         }
         return {name: parameters for name, parameters in unknown.items() if parameters}
 
-    @cached_property
-    def _orders(self) -> tuple[tuple[str, ...], ...]:
-        path = self.folder / self._streams.orders
-        return streams.read_orders(path, read_text(path), self.facts.order)
-
-    @property
-    def _streams(self) -> StreamsFacts:
-        if self.facts.streams is None:
-            raise UsageError(self._lacks("streams", "a file of their orders"))
-        return self.facts.streams
-
-    @property
-    def _refresh(self) -> RefreshFacts:
-        if self.facts.refresh is None:
-            raise UsageError(self._lacks("refresh", "its two operations"))
-        return self.facts.refresh
-
-    def _lacks(self, table: str, what: str) -> str:
-        manifest = self.folder / MANIFEST
-        return f"{manifest}: there is no [{table}], which says {what}: write it, or run no test"
-
-    def _sizes(self, scale: float, sets: int) -> dict[str, str]:
-        return {"sets": str(sets), "orders": str(self.refresh_orders(scale))}
-
-    def _render(
-        self, template: str, operation: str, scale: float, values: Mapping[str, str]
-    ) -> str:
-        fixed = {**rules.constants_at(self.facts.constants, scale), **values}
-        return texts.render(template, operation, self.facts, scale, fixed=fixed)[0]
-
     def _scripts(
         self,
         names: Sequence[str],
@@ -628,8 +448,8 @@ class Workload:
         except ValueError as error:
             path = texts.version(self.folder / name, dialects)
             raise UsageError(
-                f"--foreign-keys: {path}: {error}, because foreign keys cannot be added there:"
-                " leave the option out"
+                f"--foreign-keys: {path}: {error}, because this engine cannot add foreign keys: "
+                "remove the option"
             ) from error
         return foreign_key_scripts
 

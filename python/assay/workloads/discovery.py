@@ -16,7 +16,9 @@ from assay.model.foreign_text import parse_toml
 from assay.model.language import SUFFIXES
 from assay.workloads.answers import ANSWERS
 from assay.workloads.contract import Workload
-from assay.workloads.facts import OperationFacts, WorkloadFacts, keys_at
+from assay.workloads.facts import WorkloadFacts, keys_at
+from assay.workloads.operation_facts import OperationFacts
+from assay.workloads.streams import stream_order
 from assay.workloads.texts import MANIFEST, operation_files, read_text, recorded_files
 
 if TYPE_CHECKING:
@@ -34,7 +36,7 @@ OF_OWN_DATA = {"generator", "tables", "triples", "turtle", "setup", "foreign_key
 
 
 def find_workloads() -> dict[str, Workload]:
-    """Return all workloads with a manifest by name: Assay's, and those in ASSAY_WORKLOADS."""
+    """Return all workloads that can be named, by name."""
     folders = [path.parent for root in _roots() for path in sorted(root.glob(f"*/{MANIFEST}"))]
     workloads: dict[str, Workload] = {}
     for folder in folders:
@@ -44,13 +46,13 @@ def find_workloads() -> dict[str, Workload]:
 
 
 def _roots() -> list[Path]:
-    """Return folders that contain named workloads."""
+    """Return the folders that contain named workloads."""
     others = os.environ.get("ASSAY_WORKLOADS", "").split(":")
     return [OURS, *(Path(text) for text in others if text)]
 
 
 def find_workload(named: str) -> Workload:
-    """Return the workload with this name, or in this folder.
+    """Return the workload with a given name or folder.
 
     A text with a slash is a folder. The name of an existing folder also is one, if it is not the
     name of a workload.
@@ -81,7 +83,7 @@ def read_workload(folder: Path) -> Workload:
         UsageError: If the manifest has an error. The error message has file, key and remedy.
     """
     if not folder.is_dir():
-        raise UsageError(f"{folder} is no folder{_neighbour(folder)}")
+        raise UsageError(f"{folder} is not a folder{_neighbour(folder)}")
     manifest = folder / MANIFEST
     # A broken link counts as an existing file that cannot be read.
     is_there = manifest.exists() or manifest.is_symlink()
@@ -95,29 +97,31 @@ def read_workload(folder: Path) -> Workload:
 
 
 def _source(facts: WorkloadFacts, folder: Path, manifest: Path) -> Workload:
-    """Return the workload whose data are used."""
+    """Return the workload whose data another workload uses."""
     named = str(facts.data_of)
     if own := sorted(OF_OWN_DATA & facts.model_fields_set):
         raise UsageError(
-            f"{manifest}: {own[0]} is of data of its own, and data_of takes those of {named}:"
-            " leave one of the two out"
+            f"{manifest}: {own[0]} declares data of this workload, and data_of uses the data of "
+            f"{named}: remove one of the two"
         )
     places = [folder / named] if "/" in named else [root / named for root in _roots()]
     source_folder = next((place for place in places if (place / MANIFEST).is_file()), None)
     if source_folder is None:
         names = [path.parent.name for root in _roots() for path in root.glob(f"*/{MANIFEST}")]
-        raise UsageError(f"{manifest}: data_of names {named!r}; {suggestion(named, names)}")
+        raise UsageError(
+            f"{manifest}: data_of names the unknown workload {named!r}; {suggestion(named, names)}"
+        )
     source = read_workload(source_folder)
     if source.source is not None:
         raise UsageError(
-            f"{manifest}: data_of names {named!r}, whose data are of {source.facts.data_of!r}:"
-            " name that one"
+            f"{manifest}: data_of names {named!r}, which itself uses the data of "
+            f"{source.facts.data_of!r}: name {source.facts.data_of!r}"
         )
     return source
 
 
 def _sharing(facts: WorkloadFacts, source: Workload | None) -> WorkloadFacts:
-    """Return the facts, completed by those that belong to the source's data."""
+    """Return a workload's facts, completed by those of the workload whose data it uses."""
     if source is None:
         return facts
     of_data = {key: getattr(source.facts, key) for key in OF_DATA}
@@ -127,7 +131,7 @@ def _sharing(facts: WorkloadFacts, source: Workload | None) -> WorkloadFacts:
 
 
 def _differs_from(workload: Workload) -> str | None:
-    """Return Assay's workload with the same metric names but other content; None without one."""
+    """Return Assay's workload of equal metric names but other content; None without one."""
     metrics = workload.facts.metrics
     if metrics is None or workload.folder.resolve().parent == OURS.resolve():
         return None
@@ -143,7 +147,7 @@ def _differs_from(workload: Workload) -> str | None:
 
 @lru_cache
 def _facts_in(text: str) -> WorkloadFacts:
-    """Return a manifest's validated facts, cached because each run of a study needs them."""
+    """Return the validated facts of a workload's manifest, cached by its text."""
     return WorkloadFacts.model_validate(parse_toml(text))
 
 
@@ -167,14 +171,14 @@ def _manifest(path: Path) -> WorkloadFacts:
 def _completed(
     facts: WorkloadFacts, folder: Path, manifest: Path, source: Workload | None
 ) -> WorkloadFacts:
-    """Return the facts with those that follow from the folder: name, title, operations, order."""
+    """Return a manifest's facts with those that follow from the folder, such as names."""
     name = NO_NAME.sub("-", folder.resolve().name).strip("-.") or "workload"
     operations_folder = Workload(facts, folder).operations_folder
     files = _stems(operations_folder)
     if not files:
         raise UsageError(
-            f"there is no .sql or .rq file in {operations_folder}: write each operation into a file"
-            " of its own"
+            f"{operations_folder} contains no .sql or .rq file: write each operation into a "
+            "separate file"
         )
     theirs = {} if source is None else source.facts.operations
     _refuse_unknown(manifest, facts, [*files, *(name for name in theirs if name not in files)])
@@ -199,7 +203,7 @@ def _completed(
 
 
 def _stems(folder: Path) -> list[str]:
-    """Return names of the operations that have a file, in alphabetical order."""
+    """Return the names of the operations that have a query file in a folder, sorted."""
     return sorted({path.name.split(".")[0] for path in operation_files(folder)})
 
 
@@ -229,24 +233,26 @@ def _refuse_unknown(manifest: Path, facts: WorkloadFacts, files: list[str]) -> N
 def _refuse_contradictions(facts: WorkloadFacts, manifest: Path) -> None:
     if (facts.tables or facts.triples or facts.turtle) and facts.generator is None:
         raise UsageError(
-            f"{manifest}: tables are filled by a generator, and none is named; tables that SQL"
-            " fills stand in a file of `setup` only"
+            f"{manifest}: [tables] needs a generator, and none is named. If SQL fills the "
+            "tables, declare them in a file of 'setup' only"
         )
     for key, names in (("before", facts.before), ("after", facts.after)):
         twice = [name for name in names if name in facts.order]
         if twice:
             raise UsageError(
-                f"{manifest}: {twice[0]!r} is in order and in {key}; take it out of one"
+                f"{manifest}: {twice[0]!r} is in order and in {key}: remove it from one of the two"
             )
     if not facts.order:
         where = "`before` or `after`" if facts.before else "`after`"
-        raise UsageError(f"{manifest}: every operation is in {where}, so nothing is measured")
+        raise UsageError(f"{manifest}: every operation is in {where}, so no operation is measured")
     _refuse_contradicting_tests(facts, manifest)
     _refuse_contradicting_clients(facts, manifest)
     _refuse_contradicting_receipt(facts, manifest)
     for name, operation in facts.operations.items():
         for both in operation.parameters.keys() & facts.constants.keys():
-            raise UsageError(f"{manifest}: {both!r} is a constant and a parameter of {name!r}")
+            raise UsageError(
+                f"{manifest}: {both!r} is declared as a constant and as a parameter of {name!r}"
+            )
 
 
 def _refuse_contradicting_tests(facts: WorkloadFacts, manifest: Path) -> None:
@@ -259,21 +265,23 @@ def _refuse_contradicting_tests(facts: WorkloadFacts, manifest: Path) -> None:
             ("refresh", refresh),
         ):
             if declared:
-                raise UsageError(f'{manifest}: [{table}] goes with arrival = "power"')
+                raise UsageError(f'{manifest}: [{table}] needs arrival = "power"')
     for name in facts.order:
         if parameters.sequences and name not in parameters.sequences:
-            raise UsageError(f"{manifest}: parameters.sequences lacks {name!r}: each has its own")
+            raise UsageError(
+                f"{manifest}: parameters.sequences lacks {name!r}: every operation needs a sequence"
+            )
     if refresh is not None:
         _refuse_contradicting_refresh(facts, refresh, manifest)
 
 
 def _refuse_contradicting_clients(facts: WorkloadFacts, manifest: Path) -> None:
-    """Check that keys about clients that draw from a mix are used only with a mix."""
+    """Check that keys about clients that draw operations are used only with a mix."""
     for name in facts.played_once:
         if facts.operations[name].program:
             raise UsageError(
-                f"{manifest}: {name!r} is played once, and its program plays in a mix: take program"
-                " out, or the operation into the order"
+                f"{manifest}: {name!r} runs once, and its program runs in a mix only: remove "
+                "the program, or put the operation into order"
             )
     if facts.arrival == "closed":
         _refuse_contradicting_sequence(facts, manifest)
@@ -287,16 +295,16 @@ def _refuse_contradicting_clients(facts: WorkloadFacts, manifest: Path) -> None:
     named |= {f"{key}.share_min": operation.share_min for key, operation in operations}
     for key, said in named.items():
         if said:
-            raise UsageError(f'{manifest}: {key} goes with arrival = "closed"')
+            raise UsageError(f'{manifest}: {key} needs arrival = "closed"')
 
 
 def _refuse_contradicting_sequence(facts: WorkloadFacts, manifest: Path) -> None:
-    """Check that clients either draw from a mix or execute its order, as checks require."""
+    """Check that clients either draw operations or execute them in order."""
     if facts.sequence is not None and (facts.deck or facts.terminals):
         key = "deck" if facts.deck else "terminals"
         raise UsageError(
-            f"{manifest}: {key} is of clients that draw, and [sequence] has them play the order:"
-            " leave one of the two out"
+            f"{manifest}: {key} is for clients that draw operations at random, and with "
+            "[sequence] clients run operations in order: remove one of the two"
         )
     for name in facts.checked:
         if name not in facts.order:
@@ -304,20 +312,21 @@ def _refuse_contradicting_sequence(facts: WorkloadFacts, manifest: Path) -> None
 
 
 def _refuse_contradicting_receipt(facts: WorkloadFacts, manifest: Path) -> None:
-    """Check that a program of the mix gives receipts, and that their query runs separately."""
+    """Check that a program of the mix gives receipts (facts of acknowledged writes)."""
     receipt = facts.receipt
     if receipt is None:
         return
     giver = facts.operations.get(receipt.operation)
     if receipt.operation not in facts.order or giver is None or giver.program is None:
         raise UsageError(
-            f"{manifest}: receipt.operation names {receipt.operation!r}, which is no operation of"
-            " the order that has a program: only programs give receipts"
+            f"{manifest}: receipt.operation names {receipt.operation!r}, but only operations of "
+            "order with a program have receipts"
         )
     if receipt.found in (*facts.order, *facts.played_once, *facts.refresh_operations):
         raise UsageError(
-            f"{manifest}: receipt.found names {receipt.found!r}, which is played, too: it is asked"
-            " of recovered databases alone, so take it out of the others"
+            f"{manifest}: receipt.found names {receipt.found!r}, which is also a measured "
+            "operation: it may run on recovered databases only, so remove it from the other "
+            "lists"
         )
 
 
@@ -325,18 +334,18 @@ def _refuse_contradicting_refresh(
     facts: WorkloadFacts, refresh: RefreshFacts, manifest: Path
 ) -> None:
     if refresh.tables and facts.generator is None:
-        raise UsageError(f"{manifest}: refresh.tables are filled by a generator; name it")
+        raise UsageError(f"{manifest}: refresh.tables needs a generator: name one")
     if strange := sorted(set(refresh.deletes) - set(facts.tables)):
-        raise UsageError(f"{manifest}: refresh.deletes names {strange[0]!r}, which is no table")
+        raise UsageError(f"{manifest}: refresh.deletes names {strange[0]!r}, which is not a table")
     for name in facts.refresh_operations:
         if name in (*facts.order, *facts.played_once):
             raise UsageError(
-                f"{manifest}: {name!r} is in [refresh], so it is no part of order, before or after"
+                f"{manifest}: {name!r} is in [refresh]: remove it from order, before and after"
             )
         if facts.operations[name].parameters:
             raise UsageError(
-                f"{manifest}: {name!r} is in [refresh]; its text is given ${{set}}, ${{first}} and"
-                " ${last}, and has no parameters of its own"
+                f"{manifest}: {name!r} is in [refresh], which supplies only ${{set}}, "
+                f"${{first}} and ${{last}}: remove its own parameters"
             )
 
 
@@ -346,18 +355,21 @@ def _refuse_stray_files(workload: Workload, manifest: Path) -> None:
         for name in names:
             if not (folder / name).resolve().is_relative_to(folder.resolve()):
                 raise UsageError(
-                    f"{manifest}: {key} names {name!r}, which is outside of the folder"
+                    f"{manifest}: {key} names {name!r}, which is outside of the workload's folder"
                 )
     if workload.facts.streams:
-        workload.stream_order(0)
+        stream_order(workload, 0)
     files = _stems(workload.operations_folder)
     for path in sorted((folder / ANSWERS).rglob("*.csv")):
         if path.stem not in files:
-            raise UsageError(f"{path} answers no operation; {suggestion(path.stem, files)}")
+            raise UsageError(
+                f"the answer file {path} belongs to no operation; {suggestion(path.stem, files)}"
+            )
         if path.stem in workload.drawn_operations and path.stem not in workload.facts.checked:
             raise UsageError(
-                f"{path}: the values of {path.stem} are drawn at each execution, so it has no one"
-                " answer; `rows` in workload.toml can say how many rows it returns"
+                f"{path}: the parameter values of {path.stem} are drawn at each execution, so "
+                "the answer varies. Declare the number of rows with 'rows' in workload.toml "
+                "instead"
             )
 
 

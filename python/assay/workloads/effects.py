@@ -1,4 +1,4 @@
-"""Decides from a statement's text whether it reads or writes, without an engine.
+"""Decides from a statement's text whether the statement reads or writes.
 
 `effects.toml` has the words of each kind. A user-defined function may hide a write, which only the
 server can refuse.
@@ -49,7 +49,7 @@ EXECUTED = "explain analyze executes it"
 
 @dataclass(frozen=True)
 class Effect:
-    """The effect of one statement.
+    """The effect of one statement: reading, writing or unknown.
 
     Attributes:
         kind: Kind of effect; `unknown` if the text does not show it.
@@ -68,11 +68,11 @@ class Effect:
 
     @property
     def why_it_lasts(self) -> str:
-        """Return why a rollback does not undo the effect; empty if it does."""
+        """The reason why a rollback does not undo the effect; empty if it does."""
         return "" if self.rollback == "undone" else self.lasts or self.reason
 
     def worse(self, other: Effect) -> Effect:
-        """Return the combined effect: the worse of the two in each respect, with its reason."""
+        """Return the worse of two effects in each respect, with its reason."""
         first, second = sorted((self, other), key=lambda effect: -KINDS.index(effect.kind))
         lasting = max(self, other, key=lambda effect: ROLLBACKS.index(effect.rollback))
         return replace(
@@ -89,9 +89,9 @@ UNGUARDS = Effect("writes", "it lets the session write again", "ends")
 
 @dataclass(frozen=True)
 class _Facts:
-    """The tables of `effects.toml`, by word."""
+    """The tables of `effects.toml`: effects of SQL words."""
 
-    words: dict[str, Effect]
+    by_word: dict[str, Effect]
     functions: dict[str, Effect]
     sets: dict[str, frozenset[str]]
     commits: frozenset[str]
@@ -110,8 +110,10 @@ def _facts() -> _Facts:
         }
 
     lists = {key: frozenset(names) for key, names in tables.items() if _is_texts(names)}
-    words = effects("words", "writes") | effects("unknown", "unknown")
-    return _Facts(words, effects("functions", "writes"), lists, frozenset(tables["commits"][MYSQL]))
+    by_word = effects("words", "writes") | effects("unknown", "unknown")
+    return _Facts(
+        by_word, effects("functions", "writes"), lists, frozenset(tables["commits"][MYSQL])
+    )
 
 
 def _is_texts(value: object) -> bool:
@@ -169,7 +171,7 @@ def _sparql_effect(text: str) -> Effect:
 
 @dataclass(frozen=True)
 class _Word:
-    """One token: its text in lower case, or for a literal its own text in a separate field."""
+    """One token of a SQL statement."""
 
     text: str
     is_name: bool
@@ -185,16 +187,16 @@ class _Word:
 
 
 class _Statement:
-    """The words of one statement, and the effects that follow from them."""
+    """The tokens of one statement, and the effects that follow from them."""
 
-    def __init__(self, words: Sequence[_Word], dialects: Sequence[str]) -> None:
-        self._words = words
-        self._texts = [word.text for word in words]
+    def __init__(self, tokens: Sequence[_Word], dialects: Sequence[str]) -> None:
+        self._words = tokens
+        self._texts = [word.text for word in tokens]
         self._dialects = dialects
         self._facts = _facts()
 
     def effect(self) -> Effect:
-        """Return the effect of the first word, combined with those of all later words."""
+        """Return the effect of a whole statement: that of the first word and of all later ones."""
         texts = self._texts
         at = next((place for place, text in enumerate(texts) if text != "("), None)
         if at is None:
@@ -219,7 +221,7 @@ class _Statement:
         }.get(first)
         if special is not None:
             return special(at)
-        effect = self._facts.words.get(first)
+        effect = self._facts.by_word.get(first)
         if effect is not None:
             return replace(effect, reason=f"{first} {effect.reason}")
         if first in self._facts.sets["reading"]:
@@ -233,7 +235,7 @@ class _Statement:
         if first in self._facts.sets["steering"] and "to" not in texts:
             return Effect("reads", f"{first} begins or ends a transaction", "ends")
         commits_itself = (
-            first in self._facts.commits or self._facts.words.get(first, READS).kind == "unknown"
+            first in self._facts.commits or self._facts.by_word.get(first, READS).kind == "unknown"
         )
         if commits and (commits_itself or (first == "set" and "autocommit" in texts)):
             return Effect("reads", f"{first} commits, or may commit, what came before it", "ends")
@@ -273,7 +275,7 @@ class _Statement:
         return place < len(texts) and texts[place] in self._facts.sets["explained"]
 
     def _closed(self, place: int) -> int:
-        """Return the position after the bracket that closes the one at `place`."""
+        """Return the position after the bracket that closes the one at a position."""
         depth = 0
         for at in range(place, len(self._texts)):
             depth += {"(": 1, ")": -1}.get(self._texts[at], 0)
@@ -282,7 +284,7 @@ class _Statement:
         return len(self._texts)
 
     def _within(self, begin: int) -> Effect:
-        """Return the worst effect of anything after the first word."""
+        """Return the worst effect of anything after the statement's first word."""
         effect = READS
         for at in range(begin, len(self._words)):
             effect = effect.worse(self._called(at))
@@ -291,7 +293,7 @@ class _Statement:
         return effect.worse(self._into(begin))
 
     def _called(self, at: int) -> Effect:
-        """Return the effect of the function that is called at this position."""
+        """Return the effect of a function call at a position in a statement."""
         if not self._words[at].is_name or self._texts[at + 1 : at + 2] != ["("]:
             return READS
         effect = self._facts.functions.get(self._texts[at])
@@ -310,7 +312,7 @@ class _Statement:
             return READS
         if not behind or not behind[0].is_name or behind[0].text in {"as", "over"}:
             return READS
-        effect = self._facts.words[text]
+        effect = self._facts.by_word[text]
         return replace(effect, reason=f"{text} within it {effect.reason}")
 
     def _locking(self, at: int) -> Effect:
@@ -374,10 +376,10 @@ class _Statement:
 
     def _pragma(self, at: int) -> Effect:
         """Return the effect of a SQLite pragma, with or without a value."""
-        words = [text for text in self._texts[at + 1 :] if text]
+        texts = [text for text in self._texts[at + 1 :] if text]
         # A schema may precede the pragma's name.
-        name = next(iter(words[2:] if words[1:2] == ["."] else words), "")
-        valued = "=" in words or "(" in words
+        name = next(iter(texts[2:] if texts[1:2] == ["."] else texts), "")
+        valued = "=" in texts or "(" in texts
         sets = self._facts.sets
         if name in sets["unguarding"] and valued:
             return UNGUARDS
@@ -393,6 +395,6 @@ class _Statement:
 
 
 def _of_server(texts: Sequence[str]) -> bool:
-    """Return True if `@@global.` or a similar prefix is among the words."""
+    """Return True if a statement sets a server variable, such as by `@@global.`."""
     pairs = set(pairwise(texts))
     return bool(pairs & {("@@", scope) for scope in ("global", "persist", "persist_only")})

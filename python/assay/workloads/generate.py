@@ -18,15 +18,15 @@ QUERIES = "sql"
 
 
 class Rows(Protocol):
-    """The rows of one table, generated once while they are read."""
+    """Interface of a stream with the generated rows of one table."""
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        """Return the stream in a capsule."""
+        """Return the generated rows as an Arrow C stream capsule."""
         ...
 
     @property
     def rows(self) -> int:
-        """Return the number of rows that were read so far."""
+        """The number of generated rows that were read."""
         ...
 
     @property
@@ -36,12 +36,12 @@ class Rows(Protocol):
 
     @property
     def checksum(self) -> str:
-        """Return the checksum of all rows read so far, as 16 hexadecimal digits."""
+        """The checksum of all generated rows read, as 16 hexadecimal digits."""
         ...
 
 
 def version(generator: str | None) -> int | str | None:
-    """Return the generator's version, which is part of the key of cached data."""
+    """Return the version of a row generator, which is part of the key of cached data."""
     if generator is None:
         return None
     if generator == QUERIES:
@@ -52,7 +52,7 @@ def version(generator: str | None) -> int | str | None:
 
 
 def table_rows(job: Mapping[str, Any], table: str, threads: int) -> Rows:
-    """Return a table's rows, generated on `threads` threads with a result independent of them.
+    """Return a table's generated rows, which do not depend on the number of threads.
 
     `job` has `generator`, `scale`, `sets` (number of refresh sets, for their tables) and `queries`,
     the texts by table for the generator `sql`. `job` may have a `seed` for other data than the
@@ -66,7 +66,7 @@ def table_rows(job: Mapping[str, Any], table: str, threads: int) -> Rows:
     if job["generator"] != QUERIES:
         return table_stream(job["generator"], table, job["scale"], threads, job["sets"], seed)
     if seed is not None:
-        raise UsageError("generator sql makes the rows of queries: they have no seed")
+        raise UsageError("the generator sql creates rows by queries, which have no seed")
     from assay.workloads.row_queries import RowQuery
 
     return RowQuery(job["queries"][table], f"rows/{table}.sql", threads)

@@ -24,7 +24,7 @@ FEWEST = 3
 
 @dataclass(frozen=True)
 class JoinBlock:
-    """The tables that one SELECT of a query joins with each other.
+    """The tables that one SELECT of a query joins.
 
     Attributes:
         tables: Table by its name in the query, in the order of the text; empty for a subquery.
@@ -41,7 +41,7 @@ class JoinBlock:
 
 
 def columns_of(scripts: Iterable[str], dialects: Sequence[str] = ()) -> dict[str, frozenset[str]]:
-    """Return columns by table from scripts that create tables, omitting those not parsed."""
+    """Return the columns of each table that scripts create."""
     import sqlglot
     from sqlglot import exp
 
@@ -61,7 +61,7 @@ def columns_of(scripts: Iterable[str], dialects: Sequence[str] = ()) -> dict[str
 def largest_block(
     sql: str, dialects: Sequence[str], columns: Mapping[str, frozenset[str]]
 ) -> JoinBlock | None:
-    """Return the query's block with most tables; None if none has three that can be reordered.
+    """Return the SELECT of a query that joins the most tables; None with fewer than three.
 
     Args:
         sql: One statement.
@@ -86,7 +86,7 @@ def largest_block(
 
 
 def ordered(sql: str, dialects: Sequence[str], order: Order, join: str) -> str:
-    """Return the statement with its largest block joined in a given order.
+    """Return a query with its largest SELECT joined in a given order.
 
     Args:
         sql: One statement with such a block.
@@ -109,21 +109,21 @@ def ordered(sql: str, dialects: Sequence[str], order: Order, join: str) -> str:
 
 
 def leaves(order: Order) -> list[str]:
-    """Return the tables of an order, from left to right."""
+    """Return the tables of a join order, from left to right."""
     if isinstance(order, str):
         return [order]
     return [name for side in order for name in leaves(side)]
 
 
 def order_text(order: Order) -> str:
-    """Return an order as text: `((nation, supplier), (part, lineitem))`."""
+    """Return a join order as text: `((nation, supplier), (part, lineitem))`."""
     if isinstance(order, str):
         return order
     return f"({order_text(order[0])}, {order_text(order[1])})"
 
 
 def left_deep(names: Sequence[str]) -> Order:
-    """Return the order that joins one table after another."""
+    """Return the left-deep join order of the given tables."""
     order: Order = names[0]
     for name in names[1:]:
         order = (order, name)
@@ -131,7 +131,7 @@ def left_deep(names: Sequence[str]) -> Order:
 
 
 def drawn_left_deep(block: JoinBlock, source: random.Random) -> Order:
-    """Return a random left-deep order; each next table is joined to earlier ones if possible."""
+    """Return a random left-deep join order, without cross products if possible."""
     left = list(block.tables)
     names = [left.pop(source.randrange(len(left)))]
     while left:
@@ -143,7 +143,7 @@ def drawn_left_deep(block: JoinBlock, source: random.Random) -> Order:
 
 
 def neighbours(block: JoinBlock, order: Order) -> list[Order]:
-    """Return orders one rotation away: from `(a, b), c` to `a, (b, c)` and `(a, c), b`.
+    """Return join orders one rotation away: from `(a, b), c` to `a, (b, c)`.
 
     Orders that join tables without a common condition are omitted. The side of a table in a join is
     ignored here.
@@ -156,7 +156,7 @@ def neighbours(block: JoinBlock, order: Order) -> list[Order]:
 
 
 def swapped(block: JoinBlock, names: Sequence[str]) -> list[Order]:
-    """Return left-deep orders in which two adjacent tables are exchanged."""
+    """Return left-deep join orders in which two adjacent tables are exchanged."""
     orders = []
     for at in range(len(names) - 1):
         other = [*names]
@@ -198,7 +198,9 @@ def _parsed(sql: str, dialects: Sequence[str]) -> exp.Expr:
     try:
         return sqlglot.parse_one(sql, read=_dialect(dialects))
     except sqlglot.errors.SqlglotError as error:
-        raise ValueError(f"it is not understood: {' '.join(str(error).split())}") from error
+        raise ValueError(
+            f"the join order cannot be parsed: {' '.join(str(error).split())}"
+        ) from error
 
 
 def _largest(parsed: exp.Expr) -> exp.Select | None:
@@ -215,7 +217,7 @@ def _largest(parsed: exp.Expr) -> exp.Select | None:
 
 
 def _relations(select: exp.Select) -> dict[str, exp.Expr]:
-    """Return the relations that a SELECT joins, by name; empty if they cannot be reordered."""
+    """Return the tables and subqueries that a SELECT joins, by name."""
     from sqlglot import exp
 
     source = select.args.get(_from_key(select))
@@ -256,7 +258,7 @@ def _table(relation: exp.Expr) -> str:
 def _owners(
     relations: Mapping[str, exp.Expr], columns: Mapping[str, frozenset[str]]
 ) -> dict[str, str]:
-    """Return the table of each column that only one of the tables has."""
+    """Return the table of each column whose name is unique among the tables."""
     from sqlglot import exp
 
     names_by_column: dict[str, list[str]] = {}
@@ -274,7 +276,7 @@ def _owners(
 
 
 def _conditions(select: exp.Select) -> Iterator[exp.Expr]:
-    """Yield the conditions that all rows fulfil: parts of WHERE and of ON."""
+    """Yield the conditions that all rows of a SELECT fulfil: parts of WHERE and ON."""
     where = select.args.get("where")
     trees = [where.this] if where is not None else []
     trees += [join.args["on"] for join in select.args.get("joins") or [] if join.args.get("on")]
@@ -283,7 +285,7 @@ def _conditions(select: exp.Select) -> Iterator[exp.Expr]:
 
 
 def _equal(conditions: Iterable[exp.Expr], owners: Mapping[str, str]) -> set[frozenset[str]]:
-    """Return pairs of relations with equal columns, including those equal to a third column."""
+    """Return pairs of joined tables that equality conditions connect."""
     from sqlglot import exp
 
     classes: list[set[tuple[str, str]]] = []
@@ -311,7 +313,7 @@ def _owner(column: exp.Column, owners: Mapping[str, str]) -> str | None:
 
 
 def _edges(condition: exp.Expr, owners: Mapping[str, str]) -> set[frozenset[str]]:
-    """Return pairs of relations that a condition names, without its subqueries."""
+    """Return pairs of tables that a condition names, without its subqueries."""
     from sqlglot import exp
 
     if condition.find(exp.Select):
@@ -331,7 +333,7 @@ def _is_connected(block: JoinBlock) -> bool:
 
 
 def _joins(order: Order, relations: Mapping[str, exp.Expr], join: str) -> list[exp.Expr]:
-    """Return the first relation, and joins to it from left to right."""
+    """Return the first table of a join order, and the joins to it."""
     from sqlglot import exp
 
     if isinstance(order, str):

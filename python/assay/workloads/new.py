@@ -11,13 +11,13 @@ EXAMPLE = Path(__file__).parent / "templates" / "example"
 
 
 def new_workload(folder: Path) -> list[Path]:
-    """Write the example into a new folder; return the written files in order.
+    """Write an example workload into a new folder; return the written files.
 
     Raises:
         UsageError: If the folder is not empty or cannot be written.
     """
     if folder.is_symlink() or folder.is_file() or (folder.is_dir() and any(folder.iterdir())):
-        raise UsageError(f"{folder} is there already, and nothing is overwritten: name another one")
+        raise UsageError(f"{folder} exists already and is not overwritten: name another folder")
     try:
         shutil.copytree(EXAMPLE, folder, copy_function=shutil.copyfile, dirs_exist_ok=True)
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Parses the text of an operation that has a program: statements, registers and lists.
+"""Parses the SQL of a program's operation: named statements, registers and lists.
 
 Each statement has a name, in a line `-- name: NAME` before it. `${register}` is a bound value. The
 text between `$[` and `]` is repeated for each element of a list, joined by commas or by the text in
@@ -30,7 +30,7 @@ ELEMENTS_MAX = 15
 
 
 def registers_in(text: str) -> list[str]:
-    """Return all registers that a text may bind, in the order of the text."""
+    """Return the registers (`${name}`) in a statement's text, in order."""
     return list(dict.fromkeys(match[1] for match in scripts.PLACEHOLDER.finditer(text)))
 
 
@@ -49,7 +49,10 @@ def operation(name: str, program: str, text: str, dialects: Sequence[str]) -> Sc
 
     def index_of(asked: str) -> int:
         if asked.endswith(ELEMENT):
-            raise ValueError(f"${{{asked}}} belongs to an element, but is in no list: $[ ... ]")
+            raise ValueError(
+                f"the placeholder ${{{asked}}} belongs to a list element, but is outside of a "
+                "list: $[ ... ]"
+            )
         return registers.setdefault(asked, len(registers))
 
     made_statements: list[ScriptStatement] = []
@@ -67,7 +70,7 @@ def operation(name: str, program: str, text: str, dialects: Sequence[str]) -> Sc
 
 
 def _named(text: str, dialects: Sequence[str]) -> dict[str, str]:
-    """Return the statements by name, without text before their first word."""
+    """Return the statements of a program's operation by name."""
     # The mask makes a list one pair of parentheses of the same length for the tokenizer.
     masked = LIST.sub(lambda match: _masked(match[0]), text)
     statements_by_name: dict[str, str] = {}
@@ -76,10 +79,10 @@ def _named(text: str, dialects: Sequence[str]) -> dict[str, str]:
         statement = text[first : part.end].strip()
         name = _name_in(text[part.begin : first], statement)
         if name in statements_by_name:
-            raise ValueError(f"two of its statements are named {name}: name each differently")
+            raise ValueError(f"two statements of the file have the name {name}: rename one of them")
         statements_by_name[name] = statement
     if not statements_by_name:
-        raise ValueError("there is no statement in it")
+        raise ValueError("the file contains no statement")
     named = [match[1] for match in NAME.finditer(text)]
     if stray := [name for name in named if name not in statements_by_name]:
         raise ValueError(f"no statement follows the name {stray[0]}")
@@ -96,20 +99,22 @@ def _name_in(before: str, statement: str) -> str:
     shown = " ".join(statement.split())[:40]
     if not names:
         raise ValueError(
-            f"{shown!r} has no name, by which its program asks for it: write it on a line before"
-            " the statement, as -- name: NAME"
+            f"the statement {shown!r} has no name, which its program needs: write -- name: NAME "
+            "on a line before the statement"
         )
     if len(names) > 1 or not NAMED.fullmatch(names[0]):
-        raise ValueError(f"{shown!r} needs one name of letters, digits, _ and -: {names}")
+        raise ValueError(
+            f"the statement {shown!r} needs one name of letters, digits, _ and -: {names}"
+        )
     return names[0]
 
 
 def _written(statement: str) -> list[tuple[int | None, str]]:
-    """Return the statement for each length of its lists; once without lists, with length None."""
+    """Return a statement for each length of its lists; once if it has no list."""
     if OPENS not in statement:
         return [(None, statement)]
     if OPENS in LIST.sub("", statement):
-        raise ValueError("a list is not closed, or has a bracket within it: $[ ... ]")
+        raise ValueError("a list $[ ... ] is not closed, or contains a bracket")
     return [
         (elements, LIST.sub(_repeating(elements), statement))
         for elements in range(1, ELEMENTS_MAX + 1)

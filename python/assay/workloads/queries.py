@@ -38,7 +38,7 @@ OF_THE_SYSTEM = ("dual", "duckdb_", "pg_", "pragma_", "sqlite_")
 
 @dataclass(frozen=True)
 class Reads:
-    """The tables that a text reads and changes.
+    """The tables that a SQL text reads and changes.
 
     Attributes:
         tables: Names, in lower case, of everything in the position of a table.
@@ -165,7 +165,7 @@ def cut_ends(text: str, rows: int, dialect: str | None = None) -> list[str]:
 
 
 def why_unrepeatable(text: str, rows: int, dialect: str | None = None) -> str | None:
-    """Return why a query may return other rows from the same data; None without a known reason.
+    """Return why a query's rows may differ between executions; None without a reason.
 
     Args:
         text: One query.
@@ -190,7 +190,7 @@ def why_unrepeatable(text: str, rows: int, dialect: str | None = None) -> str | 
 
 
 def _place(key: Expr, names: Sequence[str], shown: Sequence[Expr]) -> int | None:
-    """Return the result column that a sort key names, from 0; None if there is none."""
+    """Return the number of the result column that a sort key names; None if none."""
     from sqlglot import exp
 
     if isinstance(key, exp.Literal) and key.is_int:

@@ -15,13 +15,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 # Dialects of the engine that executes the queries.
-DIALECTS = ("duckdb",)
 BATCH_ROWS = 65_536
 DIGEST_BYTES = 8
 
 
 def version() -> str:
-    """Return the version of the engine that generates the rows, because rows may depend on it."""
+    """Return the version of DuckDB, which generates the rows."""
     return f"duckdb {duckdb.__version__}"
 
 
@@ -43,29 +42,29 @@ class RowQuery:
         try:
             self._relation = self._connection.sql(text)
         except duckdb.Error as error:
-            raise UsageError(f"{label}: DuckDB refuses the query: {error}") from error
+            raise UsageError(f"{label}: DuckDB reports an error in the query: {error}") from error
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        """Return the rows as a stream, which are generated while they are read."""
+        """Return the rows as an Arrow stream, generated while it is read."""
         reader = self._relation.to_arrow_reader(BATCH_ROWS)
         counted = pyarrow.RecordBatchReader.from_batches(reader.schema, self._counted(reader))
         return counted.__arrow_c_stream__(requested_schema)
 
     @property
     def rows(self) -> int:
-        """Return the number of rows that were read so far."""
+        """The number of generated rows that were read."""
         return self._rows
 
     @cached_property
     def rows_expected(self) -> int:
-        """Return the total number of rows."""
+        """The total number of rows that the query generates."""
         counting = self._connection.cursor().sql(self._text)
         counted: int = counting.count("*").fetchall()[0][0]
         return counted
 
     @property
     def checksum(self) -> str:
-        """Return the checksum of all rows read so far, as 16 hexadecimal digits."""
+        """The checksum of all generated rows read, as 16 hexadecimal digits."""
         return self._digest.hexdigest()
 
     def _counted(self, reader: pyarrow.RecordBatchReader) -> Iterator[pyarrow.RecordBatch]:

@@ -1,4 +1,4 @@
-"""Evaluates constants and parameter rules at a scale: as texts, rules of the core, and draws."""
+"""Evaluates a workload's constants and parameter rules at a scale."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from decimal import ROUND_HALF_UP, Decimal
 from typing import TYPE_CHECKING, Any
 
 from assay.model.script import Draw
-from assay.workloads.facts import value_text
+from assay.workloads.operation_facts import value_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from assay.workloads.facts import Bound, Constant, Rule
+    from assay.workloads.operation_facts import Bound, Constant, Rule
 
 INTEGER_MIN, INTEGER_MAX = -(2**63), 2**63 - 1
 
 
 def constants_at(constants: Mapping[str, Constant], scale: float) -> dict[str, str]:
-    """Return the text of each constant."""
+    """Return the text of each workload constant at a scale."""
     return {
         name: constant.value if constant.value is not None else str(_grown(constant, scale))
         for name, constant in constants.items()
@@ -33,7 +33,7 @@ def count_at(constant: Constant, scale: float) -> int:
     """
     text = constants_at({"": constant}, scale)[""]
     if not text.isdecimal() or int(text) < 1:
-        raise ValueError(f"{text!r} is not a whole number from 1")
+        raise ValueError(f"{text!r} is not a whole number of 1 or more")
     return int(text)
 
 
@@ -46,11 +46,11 @@ def counts_at(constants: Mapping[str, Constant], scale: float) -> dict[str, int]
     try:
         return {name: int(text) for name, text in constants_at(constants, scale).items()}
     except ValueError as error:
-        raise ValueError(f"they are whole numbers ({error})") from error
+        raise ValueError(f"the bounds must be whole numbers ({error})") from error
 
 
 def rule_at(name: str, rule: Rule, constants: Mapping[str, str], scale: float) -> dict[str, Any]:
-    """Return a rule in the core's form, with constants and scale-dependent bounds evaluated.
+    """Return a parameter rule in the Rust core's form, evaluated at a scale.
 
     Raises:
         ValueError: If a bound is not a whole number.
@@ -64,7 +64,7 @@ def rule_at(name: str, rule: Rule, constants: Mapping[str, str], scale: float) -
 def integer_at(
     name: str, rule: Rule, constants: Mapping[str, str], scale: float
 ) -> tuple[int, int]:
-    """Return the bounds of an `integer` rule.
+    """Return the bounds of an `integer` parameter rule at a scale.
 
     Raises:
         ValueError: If a bound is not an integer of 64 bits, or if the range is empty.
@@ -74,14 +74,14 @@ def integer_at(
     if rule.times_scale:
         high = _times(high, scale)
     if not INTEGER_MIN <= low <= high <= INTEGER_MAX:
-        raise ValueError(f"parameter {name}: its range from {low} to {high} is empty or too wide")
+        raise ValueError(f"parameter {name}: the range from {low} to {high} is empty or too wide")
     return low, high
 
 
 def draw_at(
     name: str, rule: Rule, lists: Mapping[str, Any], constants: Mapping[str, str], scale: float
 ) -> Draw:
-    """Return the draw of a value at each execution.
+    """Return the rule by which a parameter is drawn at each execution.
 
     Raises:
         ValueError: If the rule is of a kind that is drawn once per run only.
@@ -92,13 +92,13 @@ def draw_at(
         values = lists.get(rule.choice) if isinstance(rule.choice, str) else rule.choice
         if not isinstance(values, list) or not values:
             raise ValueError(
-                f"parameter {name}: {rule.choice!r} is not a list with something in it;"
-                " write its values into workload.toml, or two bounds as integer = [1, 1000]"
+                f"parameter {name}: {rule.choice!r} is not a list of values; write the values "
+                "into workload.toml, or two bounds as integer = [1, 1000]"
             )
         return Draw(name, choice=tuple(value_text(value) for value in values))
     raise ValueError(
-        f"parameter {name} cannot be drawn at each execution: use integer or choice, without"
-        ' distinct, or arrival = "power"'
+        f"parameter {name} cannot be drawn at each execution: its rule must be an integer or a"
+        ' choice without distinct. Otherwise, write arrival = "power" into workload.toml'
     )
 
 
@@ -108,7 +108,8 @@ def _bound(name: str, bound: Bound, constants: Mapping[str, str]) -> int:
         return int(text)
     except ValueError:
         raise ValueError(
-            f"parameter {name}: bound {bound!r} is neither a whole number nor such a constant"
+            f"parameter {name}: the bound {bound!r} is neither a whole number nor a constant of "
+            "the workload"
         ) from None
 
 

@@ -34,7 +34,7 @@ WORD = "VAR"
 
 @dataclass(frozen=True)
 class ScriptPart:
-    """One statement within a text.
+    """The position of one statement within a text.
 
     Attributes:
         begin: Position where it begins.
@@ -48,7 +48,7 @@ class ScriptPart:
 
 
 def brief(number: int, text: str) -> str:
-    """Return a name for a statement without one: its number, its first word and its table."""
+    """Return a short name for an unnamed statement: number, first word and table."""
     bare = COMMENT.sub("", text)
     matches = [FIRST_WORD.search(bare), TABLE.search(bare)]
     return " ".join([str(number), *(match[1].lower() for match in matches if match)])
@@ -64,14 +64,14 @@ def statements(text: str, dialects: Sequence[str]) -> list[str]:
         return sparql.statements(text)
     statement_texts = [text[part.begin : part.end].strip() for part in parts(text, dialects)]
     if not statement_texts:
-        raise ValueError("there is no statement in it")
+        raise ValueError("the file contains no statement")
     return statement_texts
 
 
 def operation(
     name: str, text: str, draws: Sequence[Draw], dialects: Sequence[str]
 ) -> ScriptOperation:
-    """Return an operation whose `${name}` are bound values, drawn at each execution.
+    """Return an operation whose `${name}` parameters are drawn at each execution.
 
     Raises:
         ValueError: If the text has no statement, a name without a draw, or a value that cannot be
@@ -83,19 +83,19 @@ def operation(
 
     def index_of(asked: str) -> int:
         if asked not in indices:
-            raise ValueError(f"it asks for ${{{asked}}}, and no rule gives it")
+            raise ValueError(f"the text uses ${{{asked}}}, which no rule of workload.toml defines")
         return indices[asked]
 
     bound_statements = tuple(
         bound(text[part.begin : part.end], part, index_of) for part in parts(text, dialects)
     )
     if not bound_statements:
-        raise ValueError("there is no statement in it")
+        raise ValueError("the file contains no statement")
     return ScriptOperation(name, bound_statements, tuple(draws))
 
 
 def parts(text: str, dialects: Sequence[str]) -> tuple[ScriptPart, ...]:
-    """Return the statements of a text, without empty ones.
+    """Return the positions of the statements in a text, without empty ones.
 
     Raises:
         ValueError: If a quote or comment is not closed.
@@ -114,7 +114,7 @@ def _parts(text: str, dialects: tuple[str, ...]) -> tuple[ScriptPart, ...]:
     try:
         tokens = _tokenizer(dialects).tokenize(masked)
     except TokenError as error:
-        raise ValueError(f"a quote or comment in it is not closed ({error})") from error
+        raise ValueError(f"a quote or comment in the file is not closed ({error})") from error
     script_parts: list[ScriptPart] = []
     begin, inside = 0, []
     for token in tokens:
@@ -128,7 +128,7 @@ def _parts(text: str, dialects: tuple[str, ...]) -> tuple[ScriptPart, ...]:
 
 
 def _tokenizer(dialects: Sequence[str]) -> Tokenizer:
-    """Return the tokenizer of the first known dialect; PostgreSQL's if none is known."""
+    """Return the SQL tokenizer of the first known dialect, by default PostgreSQL's."""
     from sqlglot.dialects.dialect import Dialect, Dialects
 
     grammars = {dialect.value for dialect in Dialects}
@@ -140,7 +140,7 @@ def _tokenizer(dialects: Sequence[str]) -> Tokenizer:
 
 @cache
 def _wordwise(name: str) -> type[Tokenizer]:
-    """Return a dialect's tokenizer, changed to tokenize what follows EXECUTE."""
+    """Return a dialect's tokenizer, changed to tokenize the statement after EXECUTE."""
     from sqlglot.dialects.dialect import Dialect
 
     dialect = Dialect.get_or_raise(name)
@@ -148,7 +148,7 @@ def _wordwise(name: str) -> type[Tokenizer]:
 
 
 def bound(text: str, part: ScriptPart, index_of: Callable[[str], int]) -> ScriptStatement:
-    """Return one statement with `$1`, ... for its placeholders; those in comments stay.
+    """Return one statement with `$1`, `$2`, ... for its placeholders.
 
     Args:
         text: Text from the part's begin to its end.
@@ -173,7 +173,9 @@ def bound(text: str, part: ScriptPart, index_of: Callable[[str], int]) -> Script
 
     made = PLACEHOLDER.sub(bind, text).strip()
     if len(numbers) > VALUES_MAX:
-        raise ValueError(f"a statement has {len(numbers)} values, and {VALUES_MAX} is the most")
+        raise ValueError(
+            f"a statement has {len(numbers)} parameter values, and the maximum is {VALUES_MAX}"
+        )
     return ScriptStatement(made, tuple(numbers))
 
 

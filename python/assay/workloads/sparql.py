@@ -30,12 +30,12 @@ def statements(text: str) -> list[str]:
     """
     bare = COMMENT_LINE.sub("", text).strip()
     if not bare:
-        raise ValueError("there is no query in it")
+        raise ValueError("the file contains no query")
     return [bare]
 
 
 def operation(name: str, text: str, draws: Sequence[Draw]) -> ScriptOperation:
-    """Return an operation whose `${name}` are drawn at each execution.
+    """Return a SPARQL operation whose `${name}` parameters are drawn at each execution.
 
     Raises:
         ValueError: If the text has no query, or a name without a draw.
@@ -44,7 +44,7 @@ def operation(name: str, text: str, draws: Sequence[Draw]) -> ScriptOperation:
 
     def index_of(asked: str) -> int:
         if asked not in indices:
-            raise ValueError(f"it asks for ${{{asked}}}, and no rule gives it")
+            raise ValueError(f"the text uses ${{{asked}}}, which no rule of workload.toml defines")
         return indices[asked]
 
     (bare,) = statements(text)
@@ -52,7 +52,7 @@ def operation(name: str, text: str, draws: Sequence[Draw]) -> ScriptOperation:
 
 
 def program_operation(name: str, program: str, text: str) -> ScriptOperation:
-    """Return an operation whose requests a program names; without names its request is `query`.
+    """Return a SPARQL operation whose requests a program selects by name.
 
     Raises:
         ValueError: If the text has no query, or two have the same name.
@@ -65,7 +65,7 @@ def program_operation(name: str, program: str, text: str) -> ScriptOperation:
     before, *named = NAME.split(text)
     pieces = dict(zip(named[::2], named[1::2], strict=True)) or {"query": before}
     if len(pieces) < len(named[::2]):
-        raise ValueError("two of its queries have one name: name each differently")
+        raise ValueError("two queries of the file have the same name: rename one of them")
     requests = []
     for own, piece in pieces.items():
         (bare,) = statements(piece)
@@ -75,7 +75,7 @@ def program_operation(name: str, program: str, text: str) -> ScriptOperation:
 
 
 def _written(text: str, index_of: Callable[[str], int]) -> ScriptStatement:
-    """Return a request with `${1}`, ... for its placeholders."""
+    """Return a SPARQL request with `${1}`, `${2}`, ... for its placeholders."""
     numbers: dict[int, int] = {}
 
     def number(match: re.Match[str]) -> str:

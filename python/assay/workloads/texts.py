@@ -27,8 +27,28 @@ SEED_MODULUS = 2**31 - 1
 
 
 @dataclass(frozen=True)
+class Statement:
+    """Text of an operation from its file, for the record and for readers.
+
+    Attributes:
+        operation: Name of the operation.
+        text: The file's text with values filled in; `${name}` stays for values drawn at each
+            execution.
+        file: Name of the file.
+        parameters: Values in the text, by name.
+        rewritten: The removed parts; None if the text is unchanged.
+    """
+
+    operation: str
+    text: str
+    file: str
+    parameters: dict[str, list[str]]
+    rewritten: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True)
 class Drawn:
-    """The values of one seed and stream."""
+    """Parameter values of one seed and query stream."""
 
     seed: int
     stream: int
@@ -44,8 +64,14 @@ def read_text(path: Path) -> str:
     except UnicodeDecodeError as error:
         raise UsageError(f"{path} is not UTF-8 text: {error}") from error
     if "\0" in text:
-        raise UsageError(f"{path}: there is a NUL character in line {_line(text)}")
+        raise UsageError(f"{path}: line {_line(text)} contains a NUL character")
     return text
+
+
+def lacking_table(folder: Path, table: str, what: str) -> str:
+    """Return the error message for a missing table of a workload's manifest."""
+    manifest = folder / MANIFEST
+    return f"{manifest}: there is no [{table}], which says {what}: write it, or run no test"
 
 
 def _line(text: str) -> int:
@@ -77,14 +103,16 @@ def operation_files(folder: Path) -> list[Path]:
     files = [path for path in files if path.is_file()]
     for path in files:
         if not path.name.isprintable():
-            raise UsageError(f"{str(path)!r}: there is a control character in the file's name")
+            raise UsageError(f"{str(path)!r}: the file name contains a control character")
         if "@" in path.name:
-            raise UsageError(f"{path}: there is an @ in the file's name, which marks a way to ask")
+            raise UsageError(
+                f"{path}: the file name contains @, which is reserved for variants of a query"
+            )
     return [path for path in files if not path.name.startswith(".")]
 
 
 def version(plain: Path, dialects: Sequence[str]) -> Path | None:
-    """Return the file for the first dialect that has one, else the plain file."""
+    """Return a file's variant for the first dialect that has one, else the plain file."""
     candidates = [plain.with_suffix(f".{dialect}{plain.suffix}") for dialect in dialects]
     return next((path for path in [*candidates, plain] if path.is_file()), None)
 
@@ -107,7 +135,7 @@ def render(
     parameter_rules: Mapping[str, Mapping[str, Any]] = NOTHING,
     drawn: Drawn | None = None,
 ) -> tuple[str, dict[str, list[str]]]:
-    """Return a template with its values filled in, and the values by name.
+    """Return an operation's SQL with its parameter values, and these values by name.
 
     `fixed` has texts that are constant for a run. `parameter_rules` has rules in drawing order;
     without drawing, their default values are used.
@@ -119,8 +147,8 @@ def render(
     sequence = _sequence(operation, facts)
     if drawn and sequence is not None and (drawn.seed + drawn.stream) % SEED_MODULUS == 0:
         raise UsageError(
-            f"--seed {drawn.seed}: all that stream {drawn.stream} draws from it is zeros; say"
-            " another one"
+            f"--seed {drawn.seed} makes all random numbers of stream {drawn.stream} zero: use "
+            "another seed"
         )
     constants = {name: {"default": text, "choice": [text]} for name, text in fixed.items()}
     text, values = render_operation(
@@ -137,7 +165,7 @@ def render(
 
 
 def _sequence(operation: str, facts: WorkloadFacts) -> int | None:
-    """Return the number of the sequence for an operation's values, from 1; None without one."""
+    """Return the number of the sequence that gives an operation's values; None without one."""
     sequences = facts.parameters.sequences
     return sequences.index(operation) + 1 if operation in sequences else None
 
@@ -150,7 +178,7 @@ def scripts_at(
     scale: float,
     further: Mapping[str, str] = NOTHING,
 ) -> dict[str, str]:
-    """Return scripts of a folder with constants and `further` values: text by file, in order.
+    """Return the text of SQL scripts with constants filled in, by file.
 
     Raises:
         UsageError: If a file is missing, cannot be read, or has an unknown name.

@@ -76,8 +76,8 @@ mod tests {
         low.add(&high).unwrap();
         assert_eq!(low.count(), 1000);
         for (quantile, us) in [(0.5, 500.0), (0.9, 900.0), (0.99, 990.0)] {
-            let told_us = low.quantile_ns(quantile) as f64 / 1e3;
-            assert!((told_us / us - 1.0).abs() < 2e-3, "{quantile}: {told_us}");
+            let quantile_us = low.quantile_ns(quantile) as f64 / 1e3;
+            assert!((quantile_us / us - 1.0).abs() < 2e-3, "{quantile}: {quantile_us}");
         }
         assert!(low.min_ns().abs_diff(1_000) <= 1);
     }

@@ -156,7 +156,7 @@ impl DiskTrial {
     }
 
     fn check(&self, file: &TrialFile) -> Result<(), CeilingError> {
-        let told = if self.size_bytes == 0 || self.size_bytes > SIZE_MAX {
+        let reason = if self.size_bytes == 0 || self.size_bytes > SIZE_MAX {
             format!("requests have 1 to {SIZE_MAX} bytes, not {}", self.size_bytes)
         } else if self.depth == 0 || self.depth > DEPTH_MAX {
             format!("1 to {DEPTH_MAX} requests are under way at once, not {}", self.depth)
@@ -178,7 +178,7 @@ impl DiskTrial {
         } else {
             return Ok(());
         };
-        Err(CeilingError::Trial(told))
+        Err(CeilingError::Trial(reason))
     }
 }
 

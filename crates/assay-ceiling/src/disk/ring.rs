@@ -47,7 +47,7 @@ pub fn play(file: &TrialFile, trial: &DiskTrial, seed: u64) -> Result<Counted, C
     flight.register().map_err(refused)?;
     let played = flight.play();
     let outside = flight.land();
-    let counted = played.map_err(|failure| failure.told(file))?;
+    let counted = played.map_err(|failure| failure.into_error(file))?;
     Ok(Counted { outside, ..counted })
 }
 
@@ -57,7 +57,7 @@ enum Failure {
 }
 
 impl Failure {
-    fn told(self, file: &TrialFile) -> CeilingError {
+    fn into_error(self, file: &TrialFile) -> CeilingError {
         match self {
             Self::Request(source) => file.refused("a request was refused", source),
             Self::Ours(error) => error,

@@ -128,9 +128,9 @@ fn wrong_trials_are_refused_with_the_reason() {
         (DiskTrial { cache: Cache::Buffered, method: Method::Ring, ..right }, "O_DIRECT"),
         (DiskTrial { operation: Operation::Fsync, ..right }, "through the page cache"),
     ];
-    for (trial, words) in refused {
+    for (trial, expected) in refused {
         let error = play(&file, &trial, 1).unwrap_err().to_string();
-        assert!(error.contains(words), "{error}");
+        assert!(error.contains(expected), "{error}");
     }
 }
 

@@ -18,8 +18,8 @@ pub struct Chase {
 }
 
 impl Chase {
-    pub fn new(words: usize) -> Self {
-        let lines = (words / LINE_WORDS).max(2);
+    pub fn new(word_count: usize) -> Self {
+        let lines = (word_count / LINE_WORDS).max(2);
         let mut next = vec![0; lines * LINE_WORDS];
         for (line, to) in one_circle(lines, 1).into_iter().enumerate() {
             next[line * LINE_WORDS] = u64::from(to) * LINE_WORDS as u64;

@@ -121,8 +121,8 @@ trait Pass {
 /// # Errors
 /// If there are no such threads or arrays.
 pub fn play_memory(trial: &MemoryTrial) -> Result<Worked, CeilingError> {
-    let words = (trial.array_bytes / 8) as usize;
-    if words < 64 {
+    let word_count = (trial.array_bytes / 8) as usize;
+    if word_count < 64 {
         let message = format!("an array has at least 512 bytes, not {}", trial.array_bytes);
         return Err(CeilingError::Trial(message));
     }
@@ -131,11 +131,11 @@ pub fn play_memory(trial: &MemoryTrial) -> Result<Worked, CeilingError> {
     }
     let time = Duration::from_nanos(trial.time_ns);
     match trial.kernel {
-        MemoryKernel::Read => timed(trial.threads, time, |_| streams::Read::new(words)),
-        MemoryKernel::Write => timed(trial.threads, time, |_| streams::Write::new(words)),
-        MemoryKernel::Copy => timed(trial.threads, time, |_| streams::Copy::new(words)),
-        MemoryKernel::Triad => timed(trial.threads, time, |_| streams::Triad::new(words)),
-        MemoryKernel::Chase => timed(trial.threads, time, |_| chase::Chase::new(words)),
+        MemoryKernel::Read => timed(trial.threads, time, |_| streams::Read::new(word_count)),
+        MemoryKernel::Write => timed(trial.threads, time, |_| streams::Write::new(word_count)),
+        MemoryKernel::Copy => timed(trial.threads, time, |_| streams::Copy::new(word_count)),
+        MemoryKernel::Triad => timed(trial.threads, time, |_| streams::Triad::new(word_count)),
+        MemoryKernel::Chase => timed(trial.threads, time, |_| chase::Chase::new(word_count)),
     }
 }
 

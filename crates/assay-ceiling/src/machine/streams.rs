@@ -10,16 +10,16 @@ const WORD_BYTES: u64 = 8;
 const LANES: usize = 16;
 const SCALE: f64 = 3.0;
 
-fn bytes(words: usize, arrays: u64) -> u64 {
-    words as u64 * WORD_BYTES * arrays
+fn bytes(word_count: usize, arrays: u64) -> u64 {
+    word_count as u64 * WORD_BYTES * arrays
 }
 
 /// One array, added up.
 pub struct Read(Vec<u64>);
 
 impl Read {
-    pub fn new(words: usize) -> Self {
-        Self((0..words as u64).collect())
+    pub fn new(word_count: usize) -> Self {
+        Self((0..word_count as u64).collect())
     }
 }
 
@@ -43,8 +43,8 @@ pub struct Write {
 }
 
 impl Write {
-    pub fn new(words: usize) -> Self {
-        Self { array: vec![1; words], with: 1 }
+    pub fn new(word_count: usize) -> Self {
+        Self { array: vec![1; word_count], with: 1 }
     }
 }
 
@@ -64,8 +64,8 @@ pub struct Copy {
 }
 
 impl Copy {
-    pub fn new(words: usize) -> Self {
-        Self { from: vec![1.0; words], to: vec![2.0; words] }
+    pub fn new(word_count: usize) -> Self {
+        Self { from: vec![1.0; word_count], to: vec![2.0; word_count] }
     }
 }
 
@@ -85,8 +85,12 @@ pub struct Triad {
 }
 
 impl Triad {
-    pub fn new(words: usize) -> Self {
-        Self { first: vec![1.0; words], second: vec![2.0; words], to: vec![0.5; words] }
+    pub fn new(word_count: usize) -> Self {
+        Self {
+            first: vec![1.0; word_count],
+            second: vec![2.0; word_count],
+            to: vec![0.5; word_count],
+        }
     }
 }
 

@@ -10,7 +10,7 @@ use super::{CancelFlag, Ended, PassListener, Progress, Stage, named, spawn_faile
 use crate::clock::{Clock, MonotonicClock};
 use crate::error::DriveError;
 use crate::recorder::Recorder;
-use crate::schedule::Passed;
+use crate::schedule::passes::Passed;
 use crate::watchdog::Watch;
 
 /// How often the watchdog looks.

@@ -30,18 +30,18 @@ fn texts<'a>(batch: &'a RecordBatch, column: &str) -> Vec<&'a str> {
 
 /// That lengths lie within bounds, come near both, and only letters and digits are in texts.
 fn assert_alphanumeric(batch: &RecordBatch, column: &str, (least, most): (usize, usize)) {
-    let found = texts(batch, column);
-    let lengths: BTreeSet<usize> = found.iter().map(|text| text.len()).collect();
+    let values = texts(batch, column);
+    let lengths: BTreeSet<usize> = values.iter().map(|text| text.len()).collect();
     assert!(
         lengths.first() >= Some(&least) && lengths.last() <= Some(&most),
         "{column} {lengths:?}"
     );
-    if found.len() >= 1_000 {
+    if values.len() >= 1_000 {
         let near = (most - least) / 10;
         assert!(lengths.first() <= Some(&(least + near)), "{column} {lengths:?}");
         assert!(lengths.last() >= Some(&(most - near)), "{column} {lengths:?}");
     }
-    assert!(found.iter().all(|text| text.bytes().all(|byte| byte.is_ascii_alphanumeric())));
+    assert!(values.iter().all(|text| text.bytes().all(|byte| byte.is_ascii_alphanumeric())));
 }
 
 fn assert_between(values: &[i128], (low, high): (i128, i128)) {
@@ -72,13 +72,13 @@ fn tables_have_the_specified_rows() {
 
 #[test]
 fn warehouses_are_whole() {
-    let told = |scale| table("item", scale).err().map(|error| error.to_string());
+    let refusal = |scale| table("item", scale).err().map(|error| error.to_string());
     let expected = "0.5 warehouses: TPC-C is scaled by whole warehouses, from 1 to 100000";
-    assert_eq!(told(0.5).as_deref(), Some(expected));
+    assert_eq!(refusal(0.5).as_deref(), Some(expected));
     for refused in [0.0, -1.0, 1.5, 100_001.0, f64::NAN, f64::INFINITY] {
-        assert!(told(refused).is_some(), "{refused}");
+        assert!(refusal(refused).is_some(), "{refused}");
     }
-    assert_eq!(told(1.0), None);
+    assert_eq!(refusal(1.0), None);
     let unknown = table("items", 1.0).err().unwrap().to_string();
     assert!(unknown.contains("generator tpcc has no table \"items\"; known: item, "), "{unknown}");
 }
@@ -194,7 +194,7 @@ fn customers_are_as_specified() {
     for (column, value) in
         [("c_credit_lim", 5_000_000), ("c_balance", -1_000), ("c_ytd_payment", 1_000)]
     {
-        assert!(coefficients(batch, column).iter().all(|found| *found == value), "{column}");
+        assert!(coefficients(batch, column).iter().all(|cell| *cell == value), "{column}");
     }
     assert!(whole_numbers(batch, "c_payment_cnt").iter().all(|count| *count == 1));
     assert!(whole_numbers(batch, "c_delivery_cnt").iter().all(|count| *count == 0));
@@ -247,8 +247,8 @@ fn orders_have_the_lines_that_they_say() {
             *count += 1;
             assert_eq!(*count, number);
         }
-        let told = whole_numbers(orders, "o_ol_cnt");
-        assert_eq!(counts.into_values().collect::<Vec<_>>(), told);
+        let line_counts = whole_numbers(orders, "o_ol_cnt");
+        assert_eq!(counts.into_values().collect::<Vec<_>>(), line_counts);
     }
 }
 
@@ -278,7 +278,7 @@ fn a_history_is_a_payment_of_each_customer() {
     let batch = &batches("history", 2.0)[11];
     assert_eq!(whole_numbers(batch, "h_c_id"), (1..=3_000).collect::<Vec<_>>());
     for (column, value) in [("h_c_d_id", 2), ("h_d_id", 2), ("h_c_w_id", 2), ("h_w_id", 2)] {
-        assert!(whole_numbers(batch, column).iter().all(|found| *found == value), "{column}");
+        assert!(whole_numbers(batch, column).iter().all(|cell| *cell == value), "{column}");
     }
     assert!(coefficients(batch, "h_amount").iter().all(|amount| *amount == 1_000));
     assert_alphanumeric(batch, "h_data", (12, 24));

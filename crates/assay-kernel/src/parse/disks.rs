@@ -53,17 +53,17 @@ impl Disk {
     }
 
     fn parse(line: Line<'_>) -> Result<Self, KernelError> {
-        let mut words = words(line.text).skip(2);
-        let name = words.next().ok_or_else(|| line.bad("device"))?;
-        Self::counters(line, String::from_utf8_lossy(name).into_owned(), words)
+        let mut fields = words(line.text).skip(2);
+        let name = fields.next().ok_or_else(|| line.bad("device"))?;
+        Self::counters(line, String::from_utf8_lossy(name).into_owned(), fields)
     }
 
     fn counters<'a>(
         line: Line<'a>,
         device: String,
-        mut words: impl Iterator<Item = &'a [u8]>,
+        mut fields: impl Iterator<Item = &'a [u8]>,
     ) -> Result<Self, KernelError> {
-        let mut needed = |field, unit| line.scaled(field, words.next(), unit);
+        let mut needed = |field, unit| line.scaled(field, fields.next(), unit);
         let mut disk = Self {
             device,
             reads: needed("reads", 1)?,
@@ -79,7 +79,7 @@ impl Disk {
             weighted_io_ns: needed("weighted ms doing I/O", MILLISECOND_NS)?,
             ..Self::default()
         };
-        let mut newer = |field, unit| line.scaled_if_there(field, words.next(), unit);
+        let mut newer = |field, unit| line.scaled_if_there(field, fields.next(), unit);
         disk.discards = newer("discards", 1)?;
         disk.discards_merged = newer("discards merged", 1)?;
         disk.discard_bytes = newer("sectors discarded", SECTOR_BYTES)?;

@@ -22,15 +22,15 @@ pub fn mappings(text: &[u8]) -> Vec<Mapping> {
 
 /// One line of `maps`, if it is of code.
 fn mapping(line: &str) -> Option<Mapping> {
-    let mut words = line.splitn(6, ' ');
-    let (start, end) = words.next()?.split_once('-')?;
+    let mut fields = line.splitn(6, ' ');
+    let (start, end) = fields.next()?.split_once('-')?;
     let start = u64::from_str_radix(start, 16).ok()?;
     let end = u64::from_str_radix(end, 16).ok()?;
-    let rights = words.next()?;
-    let offset = u64::from_str_radix(words.next()?, 16).ok()?;
-    let _device = words.next()?;
-    let inode = words.next()?.parse().ok()?;
-    let path = words.next().unwrap_or_default().trim_start().to_owned();
+    let rights = fields.next()?;
+    let offset = u64::from_str_radix(fields.next()?, 16).ok()?;
+    let _device = fields.next()?;
+    let inode = fields.next()?.parse().ok()?;
+    let path = fields.next().unwrap_or_default().trim_start().to_owned();
     let length = end.checked_sub(start)?;
     rights.contains('x').then_some(Mapping { start, length, offset, inode, path })
 }

@@ -131,9 +131,9 @@ pub struct TaskState {
 impl TaskState {
     /// Reads the text of one stat file; `None` if it is none.
     pub fn parse(text: &[u8]) -> Option<Self> {
-        let mut words = words(after_name(text)?);
-        let letter = *words.next()?.first()?;
-        Some(Self { letter, cpu: number(words.nth(place::PROCESSOR - 1)?)? as usize })
+        let mut fields = words(after_name(text)?);
+        let letter = *fields.next()?.first()?;
+        Some(Self { letter, cpu: number(fields.nth(place::PROCESSOR - 1)?)? as usize })
     }
 }
 

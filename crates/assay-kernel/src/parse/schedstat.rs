@@ -20,11 +20,11 @@ impl SchedStat {
     /// Reads the text of one schedstat file.
     pub fn parse(path: &Path, text: &[u8]) -> Result<Self, KernelError> {
         let line = Line { path, text };
-        let mut words = words(text);
+        let mut fields = words(text);
         Ok(Self {
-            on_cpu_ns: line.scaled("time on CPU", words.next(), 1)?,
-            run_delay_ns: line.scaled("run delay", words.next(), 1)?,
-            timeslices: line.scaled("timeslices", words.next(), 1)?,
+            on_cpu_ns: line.scaled("time on CPU", fields.next(), 1)?,
+            run_delay_ns: line.scaled("run delay", fields.next(), 1)?,
+            timeslices: line.scaled("timeslices", fields.next(), 1)?,
         })
     }
 

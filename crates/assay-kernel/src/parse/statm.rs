@@ -18,10 +18,10 @@ impl Statm {
     /// Reads the text of one statm file.
     pub fn parse(path: &Path, text: &[u8], units: &Units) -> Result<Self, KernelError> {
         let line = Line { path, text };
-        let mut words = words(text).skip(1);
+        let mut fields = words(text).skip(1);
         Ok(Self {
-            rss_bytes: line.scaled("resident", words.next(), units.page_bytes)?,
-            shared_bytes: line.scaled("shared", words.next(), units.page_bytes)?,
+            rss_bytes: line.scaled("resident", fields.next(), units.page_bytes)?,
+            shared_bytes: line.scaled("shared", fields.next(), units.page_bytes)?,
         })
     }
 

@@ -23,13 +23,13 @@ impl SystemCall {
     /// Reads the text of one syscall file; `None`: the task runs.
     pub fn parse(path: &Path, text: &[u8]) -> Result<Option<Self>, KernelError> {
         let line = Line { path, text };
-        let mut words = words(text);
-        let number = match words.next() {
+        let mut fields = words(text);
+        let number = match fields.next() {
             None | Some(b"running") => return Ok(None),
             Some(b"-1") => return Ok(Some(Self { number: -1, address: None })),
             word => line.scaled("number of the call", word, 1)? as i64,
         };
-        let address = match words.next() {
+        let address = match fields.next() {
             word if WAITS_AT_ADDRESS.contains(&number) => Some(line.hexadecimal("address", word)?),
             _ => None,
         };

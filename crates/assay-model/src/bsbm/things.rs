@@ -309,8 +309,8 @@ impl World {
             let here = left.min(32);
             left -= here;
             let drawn = random.next_u64();
-            let known = if here == 32 { u64::MAX } else { (1 << (2 * here)) - 1 };
-            drawn & (drawn >> 1) & PAIRS & known
+            let mask = if here == 32 { u64::MAX } else { (1 << (2 * here)) - 1 };
+            drawn & (drawn >> 1) & PAIRS & mask
         });
         (random, (product_type, has, features))
     }

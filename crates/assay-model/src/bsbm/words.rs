@@ -22,7 +22,7 @@ const DOUBLES: i64 = 5;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Text {
     start: u64,
-    words: u16,
+    word_count: u16,
 }
 
 /// A word and the blanks behind it, and its length with the first of these.
@@ -33,18 +33,18 @@ struct Words {
 
 impl Text {
     /// A text of as many words as are drawn from these.
-    pub fn draw(random: &mut SplitMix, words: (i64, i64)) -> Self {
-        Self { words: uniform(random, words) as u16, start: random.next_u64() }
+    pub fn draw(random: &mut SplitMix, word_range: (i64, i64)) -> Self {
+        Self { word_count: uniform(random, word_range) as u16, start: random.next_u64() }
     }
 
     /// Adds the text to a buffer: small letters, and a blank between words.
     pub fn write(self, out: &mut Vec<u8>) {
         let dictionary = dictionary();
         let begin = out.len();
-        let words = usize::from(self.words);
-        out.resize(begin + words * SLOT, b' ');
+        let word_count = usize::from(self.word_count);
+        out.resize(begin + word_count * SLOT, b' ');
         let mut random = SplitMix::new(self.start);
-        let (mut at, mut left) = (begin, words);
+        let (mut at, mut left) = (begin, word_count);
         while left > 0 {
             let mut bits = random.next_u64();
             for _ in 0..left.min(4) {
@@ -59,8 +59,8 @@ impl Text {
     }
 
     /// How many words it has.
-    pub const fn words(self) -> u16 {
-        self.words
+    pub const fn word_count(self) -> u16 {
+        self.word_count
     }
 
     /// The text by itself.
@@ -77,11 +77,11 @@ fn dictionary() -> &'static Words {
     WORDS_ONCE.get_or_init(|| {
         let mut random = SplitMix::new(0x6273_626d);
         let mut made = Words { slots: Vec::new(), lengths: Vec::new() };
-        let mut known = HashSet::new();
+        let mut drawn_slots = HashSet::new();
         while made.slots.len() < WORDS {
             let length = word_length(uniform(&mut random, (0, 999)));
             let slot = word(&mut random, length);
-            if known.insert(slot) {
+            if drawn_slots.insert(slot) {
                 made.slots.push(slot);
                 made.lengths.push(length as u8 + 1);
             }
@@ -123,7 +123,7 @@ mod tests {
         for _ in 0..1_000 {
             let text = Text::draw(&mut random, (1, 9));
             let written = text.text();
-            assert_eq!(written.split(' ').count(), usize::from(text.words()), "{written}");
+            assert_eq!(written.split(' ').count(), usize::from(text.word_count()), "{written}");
             assert!(written.bytes().all(|byte| byte == b' ' || byte.is_ascii_lowercase()));
             assert!(written.split(' ').all(|word| (3..=15).contains(&word.len())), "{written}");
         }

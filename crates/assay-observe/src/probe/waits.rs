@@ -87,9 +87,9 @@ impl Probe for WaitsProbe {
     }
 
     fn notes(&self) -> Vec<String> {
-        let told = self.family.told();
-        let missing = |count: u64| told.asleep > 0 && count == 0;
-        let notes = [(told.channels, NO_CHANNELS), (told.calls, NO_CALLS)];
+        let counts = self.family.sleep_counts();
+        let missing = |count: u64| counts.asleep > 0 && count == 0;
+        let notes = [(counts.channels, NO_CHANNELS), (counts.calls, NO_CALLS)];
         notes
             .into_iter()
             .filter(|(count, _)| missing(*count))

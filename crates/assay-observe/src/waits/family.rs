@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::process::Process;
-use super::thread::{Change, Told};
+use super::thread::{Change, SleepCounts};
 use crate::descent::Descent;
 use crate::followed::Reader;
 use crate::{ObserveError, ProcRoot};
@@ -20,7 +20,7 @@ pub(crate) struct Family {
     /// How children are found where the kernel does not list them.
     descent: Option<Descent>,
     reader: Reader,
-    told: Told,
+    sleep_counts: SleepCounts,
 }
 
 impl Family {
@@ -30,14 +30,14 @@ impl Family {
             all_children_due_ns: i64::MIN,
             descent: None,
             reader: Reader::new(&root),
-            told: Told::default(),
+            sleep_counts: SleepCounts::default(),
             root,
         }
     }
 
     /// How much the kernel told so far.
-    pub fn told(&self) -> Told {
-        self.told
+    pub fn sleep_counts(&self) -> SleepCounts {
+        self.sleep_counts
     }
 
     /// Looks at one more process, and at its descendants, from the next look on.
@@ -60,11 +60,11 @@ impl Family {
             self.all_children_due_ns = time_ns.saturating_add(ALL_CHILDREN_INTERVAL_NS);
         }
         let mut descendants = self.descend(time_ns)?;
-        let Self { processes, reader, told, .. } = self;
+        let Self { processes, reader, sleep_counts, .. } = self;
         for process in processes.values_mut() {
-            let any_ran = process.look(time_ns, (reader, told), &mut note)?;
+            let any_ran = process.look(time_ns, (reader, sleep_counts), &mut note)?;
             if any_ran || look_at_all {
-                process.find_threads(time_ns, (reader, told), &mut note)?;
+                process.find_threads(time_ns, (reader, sleep_counts), &mut note)?;
                 descendants.extend(process.children(look_at_all, &mut reader.buffer)?);
             }
         }
@@ -75,21 +75,21 @@ impl Family {
     /// Looks at new processes. One that was just started has no children yet, and mostly one thread.
     fn adopt(
         &mut self,
-        mut found: Vec<u32>,
+        mut pids: Vec<u32>,
         look_at_all: bool,
         time_ns: i64,
         note: &mut impl FnMut(Change<'_>),
     ) -> Result<(), ObserveError> {
-        let Self { processes, reader, told, .. } = self;
-        while let Some(pid) = found.pop() {
+        let Self { processes, reader, sleep_counts, .. } = self;
+        while let Some(pid) = pids.pop() {
             if processes.contains_key(&pid) {
                 continue;
             }
             let mut process = Process::new(&self.root, pid);
-            process.look(time_ns, (reader, told), note)?;
+            process.look(time_ns, (reader, sleep_counts), note)?;
             if look_at_all {
-                process.find_threads(time_ns, (reader, told), note)?;
-                found.extend(process.children(true, &mut reader.buffer)?);
+                process.find_threads(time_ns, (reader, sleep_counts), note)?;
+                pids.extend(process.children(true, &mut reader.buffer)?);
             }
             processes.insert(pid, process);
         }

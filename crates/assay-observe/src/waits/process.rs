@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use std::os::unix::fs::MetadataExt;
 
-use super::thread::{Change, Fate, Thread, Told};
+use super::thread::{Change, Fate, SleepCounts, Thread};
 use crate::followed::Reader;
 use crate::tasks::tids;
 use crate::{ObserveError, ProcRoot};
@@ -47,7 +47,7 @@ impl Process {
     pub fn look(
         &mut self,
         time_ns: i64,
-        (reader, told): (&mut Reader, &mut Told),
+        (reader, sleep_counts): (&mut Reader, &mut SleepCounts),
         note: &mut impl FnMut(Change<'_>),
     ) -> Result<bool, ObserveError> {
         let (pid, is_parent, mut any_ran, mut failure) = (self.pid, self.is_parent, false, None);
@@ -56,10 +56,11 @@ impl Process {
             if thread.is_ours() || !is_due {
                 return true;
             }
-            let fate = thread.look((pid, time_ns), (reader, told), note).unwrap_or_else(|error| {
-                failure.get_or_insert(error);
-                Fate::Ran
-            });
+            let fate =
+                thread.look((pid, time_ns), (reader, sleep_counts), note).unwrap_or_else(|error| {
+                    failure.get_or_insert(error);
+                    Fate::Ran
+                });
             any_ran |= fate != Fate::SleptOn;
             fate != Fate::Left || thread.is_ours()
         });
@@ -70,7 +71,7 @@ impl Process {
     pub fn find_threads(
         &mut self,
         time_ns: i64,
-        (reader, told): (&mut Reader, &mut Told),
+        (reader, sleep_counts): (&mut Reader, &mut SleepCounts),
         note: &mut impl FnMut(Change<'_>),
     ) -> Result<(), ObserveError> {
         if time_ns < self.threads_due_ns {
@@ -90,7 +91,7 @@ impl Process {
                 continue;
             }
             let mut thread = Thread::new(&self.tasks, tid);
-            let fate = thread.look((self.pid, time_ns), (reader, told), note)?;
+            let fate = thread.look((self.pid, time_ns), (reader, sleep_counts), note)?;
             if fate != Fate::Left || thread.is_ours() {
                 self.threads.push(thread);
             }

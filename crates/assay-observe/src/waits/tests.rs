@@ -181,8 +181,8 @@ fn what_the_kernel_does_not_tell_is_absent() {
     let mut family = proc.family(7);
     let seen = look(&mut family, 0).remove(0).seen;
     assert_eq!((seen.state, seen.channel, seen.call), ('S', None, None));
-    let told = family.told();
-    assert_eq!((told.asleep, told.channels, told.calls), (1, 0, 0));
+    let counts = family.sleep_counts();
+    assert_eq!((counts.asleep, counts.channels, counts.calls), (1, 0, 0));
 }
 
 #[test]

@@ -45,7 +45,7 @@ pub(crate) struct Change<'a> {
 
 /// How much the kernel told of threads that were asleep.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Told {
+pub(crate) struct SleepCounts {
     pub asleep: u64,
     pub channels: u64,
     pub calls: u64,
@@ -113,7 +113,7 @@ impl Thread {
     pub fn look(
         &mut self,
         (pid, time_ns): (u32, i64),
-        (reader, told): (&mut Reader, &mut Told),
+        (reader, sleep_counts): (&mut Reader, &mut SleepCounts),
         note: &mut impl FnMut(Change<'_>),
     ) -> Result<Fate, ObserveError> {
         let clock = self.clock(&mut reader.buffer)?;
@@ -128,7 +128,7 @@ impl Thread {
             return Ok(Fate::SleptOn);
         }
         self.since_ns = time_ns;
-        let seen = self.read(clock, reader, told)?;
+        let seen = self.read(clock, reader, sleep_counts)?;
         self.is_ours = seen.as_ref().is_some_and(|seen| seen.comm.starts_with(OWN_PREFIX));
         let (seen, fate) = match seen.filter(|_| !self.is_ours) {
             Some(seen) if Some(&seen) == self.seen.as_ref() => (None, Fate::Ran),
@@ -160,7 +160,7 @@ impl Thread {
         &mut self,
         clock: Option<SchedStat>,
         Reader { buffer, units, .. }: &mut Reader,
-        told: &mut Told,
+        sleep_counts: &mut SleepCounts,
     ) -> Result<Option<Seen>, ObserveError> {
         // The files of a thread that is gone cannot be read any more, the others no more than this.
         if clock.is_none() && self.seen.as_ref().is_some_and(|seen| seen.clock.is_some()) {
@@ -187,7 +187,7 @@ impl Thread {
         if matches!(state, SLEEPING | DISK) {
             seen.channel = channel(files.channel.read(buffer)?);
             seen.call = call.flatten();
-            told.add(&seen);
+            sleep_counts.add(&seen);
         }
         Ok(Some(seen))
     }
@@ -219,7 +219,7 @@ impl Seen {
     }
 }
 
-impl Told {
+impl SleepCounts {
     fn add(&mut self, seen: &Seen) {
         self.asleep += 1;
         self.channels += u64::from(seen.channel.is_some());

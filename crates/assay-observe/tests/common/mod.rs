@@ -78,11 +78,11 @@ pub fn texts(path: &Path, name: &str) -> Vec<Option<String>> {
 fn texts_of(batch: &RecordBatch, name: &str) -> Vec<Option<String>> {
     let column = batch.column_by_name(name).unwrap_or_else(|| panic!("no column {name}"));
     let value = |row| {
-        let Some(words) = column.as_dictionary_opt::<UInt16Type>() else {
+        let Some(dictionary) = column.as_dictionary_opt::<UInt16Type>() else {
             return column.as_string::<i32>().value(row).to_owned();
         };
-        let key = usize::from(words.keys().value(row));
-        words.values().as_string::<i32>().value(key).to_owned()
+        let key = usize::from(dictionary.keys().value(row));
+        dictionary.values().as_string::<i32>().value(key).to_owned()
     };
     (0..batch.num_rows()).map(|row| column.is_valid(row).then(|| value(row))).collect()
 }

@@ -242,7 +242,7 @@ mod tests {
         bytes
     }
 
-    fn words(values: &[u64]) -> Vec<u8> {
+    fn word_bytes(values: &[u64]) -> Vec<u8> {
         values.iter().flat_map(|value| value.to_ne_bytes()).collect()
     }
 
@@ -252,21 +252,21 @@ mod tests {
 
     #[test]
     fn a_sample_has_its_chain_registers_and_the_filled_part_of_its_stack() {
-        let mut body = words(&[0x1000, pair(7, 8), 99, pair(3, 0), 2, 0x1000, 0x2000, 2]);
-        body.extend(words(&[1; USER_REGISTER_COUNT]));
-        body.extend(words(&[16, 0xaa, 0xbb, 8]));
+        let mut body = word_bytes(&[0x1000, pair(7, 8), 99, pair(3, 0), 2, 0x1000, 0x2000, 2]);
+        body.extend(word_bytes(&[1; USER_REGISTER_COUNT]));
+        body.extend(word_bytes(&[16, 0xaa, 0xbb, 8]));
         let bytes = record(sys::PERF_RECORD_SAMPLE, 0, &body);
         let Record::Sample(sample) = parse(&bytes, true) else { panic!("no sample") };
         let who = (sample.pid, sample.tid, sample.time_ns, sample.cpu, sample.ip);
         assert_eq!(who, (7, 8, 99, 3, 0x1000));
-        assert_eq!(sample.chain, words(&[0x1000, 0x2000]));
-        assert_eq!(sample.stack, words(&[0xaa]));
+        assert_eq!(sample.chain, word_bytes(&[0x1000, 0x2000]));
+        assert_eq!(sample.stack, word_bytes(&[0xaa]));
         assert_eq!(sample.regs.map(|regs| regs.sp), Some(1));
     }
 
     #[test]
     fn a_thread_of_the_kernel_has_neither_registers_nor_stack() {
-        let body = words(&[0x1000, pair(7, 8), 99, pair(3, 0), 0, 0, 0]);
+        let body = word_bytes(&[0x1000, pair(7, 8), 99, pair(3, 0), 0, 0, 0]);
         let bytes = record(sys::PERF_RECORD_SAMPLE, 0, &body);
         let Record::Sample(sample) = parse(&bytes, true) else { panic!("no sample") };
         assert_eq!(sample.regs, None);
@@ -275,9 +275,9 @@ mod tests {
 
     #[test]
     fn a_mapping_of_data_is_not_code() {
-        let trailer = words(&[pair(7, 7), 5, 0]);
+        let trailer = word_bytes(&[pair(7, 7), 5, 0]);
         let body = |rights| {
-            let mut body = words(&[pair(7, 7), 0x4000, 0x1000, 0, 0, 42, 0, pair(rights, 2)]);
+            let mut body = word_bytes(&[pair(7, 7), 0x4000, 0x1000, 0, 0, 42, 0, pair(rights, 2)]);
             body.extend(b"/a/b\0\0\0\0");
             body.extend(&trailer);
             record(sys::PERF_RECORD_MMAP2, 0, &body)
@@ -293,7 +293,8 @@ mod tests {
     #[test]
     fn births_names_and_losses_are_told() {
         let trailer = [pair(7, 7), 5, 0];
-        let of = |kind, misc, body: &[u64]| record(kind, misc, &words(&[body, &trailer].concat()));
+        let of =
+            |kind, misc, body: &[u64]| record(kind, misc, &word_bytes(&[body, &trailer].concat()));
         let bytes = of(sys::PERF_RECORD_FORK, 0, &[pair(9, 7), pair(9, 8), 0]);
         let born = parse(&bytes, true);
         assert!(matches!(born, Record::Born { pid: 9, tid: 9, parent_pid: 7, parent_tid: 8 }));

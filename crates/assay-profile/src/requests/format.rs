@@ -69,8 +69,8 @@ mod tests {
     #[test]
     fn fields_are_where_the_kernel_says() {
         let rwbs = Letters { offset: 34, size: 10 };
-        let told = Format { id: 2104, dev: 8, sector: 16, bytes: 28, rwbs };
-        assert_eq!(Format::parse(TEXT), Some(told));
+        let expected = Format { id: 2104, dev: 8, sector: 16, bytes: 28, rwbs };
+        assert_eq!(Format::parse(TEXT), Some(expected));
     }
 
     #[test]

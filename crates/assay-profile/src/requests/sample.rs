@@ -111,7 +111,7 @@ mod tests {
 
     #[test]
     fn a_request_has_its_place_and_kind() {
-        let told = Request {
+        let expected = Request {
             time_ns: 99,
             pid: 7,
             tid: 8,
@@ -121,7 +121,7 @@ mod tests {
             rwbs: "RA",
         };
         let bytes = record(sys::PERF_RECORD_SAMPLE, &body());
-        assert_eq!(parse(&bytes, &FORMAT), Record::Request(told));
+        assert_eq!(parse(&bytes, &FORMAT), Record::Request(expected));
     }
 
     #[test]

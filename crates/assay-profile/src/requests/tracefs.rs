@@ -36,9 +36,9 @@ pub fn block_rq_issue() -> Result<Format, ProfileError> {
 fn mounted() -> Option<PathBuf> {
     let mounts = std::fs::read_to_string("/proc/self/mounts").ok()?;
     mounts.lines().find_map(|line| {
-        let mut words = line.split(' ').skip(1);
-        let place = words.next()?;
-        (words.next()? == "tracefs").then(|| PathBuf::from(place))
+        let mut fields = line.split(' ').skip(1);
+        let place = fields.next()?;
+        (fields.next()? == "tracefs").then(|| PathBuf::from(place))
     })
 }
 

@@ -205,7 +205,7 @@ fn is_of_kernel(pid: u32) -> bool {
     let program = std::fs::read_link(format!("/proc/{pid}/exe"));
     let command = std::fs::read(format!("/proc/{pid}/cmdline"));
     program.is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
-        && command.is_ok_and(|words| words.is_empty())
+        && command.is_ok_and(|arguments| arguments.is_empty())
 }
 
 /// The kernel's name of a device, else its numbers.

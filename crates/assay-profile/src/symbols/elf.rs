@@ -74,8 +74,8 @@ impl<'d, 'f> Names<'d, 'f> {
     }
 
     fn named(&self, entry: &Entry<'f>) -> Symbol {
-        let mut known = self.demangled.borrow_mut();
-        let name = known.entry(entry.name).or_insert_with(|| demangled(entry.name));
+        let mut names = self.demangled.borrow_mut();
+        let name = names.entry(entry.name).or_insert_with(|| demangled(entry.name));
         Symbol::new(name.clone(), entry.kind, entry.start, entry.end)
     }
 }

@@ -24,7 +24,7 @@ pub(super) fn resolve(mapped: &Mapped, addresses: &[u64], roots: &SymbolRoots) -
         Resolved::nothing(addresses, note)
     };
     let (path, image) = match mapped.find(&roots.proc_root) {
-        Ok(found) => found,
+        Ok(path_and_image) => path_and_image,
         Err(reason) => return nothing(&reason),
     };
     let Ok(file) = File::parse(&*image) else { return nothing("it is not an ELF file") };
@@ -70,7 +70,7 @@ impl Mapped<'_> {
 
     fn is_in(&self, image: &[u8], deleted: bool) -> bool {
         match self.build_id {
-            Some(id) => build_id_of(image).is_some_and(|found| found.eq_ignore_ascii_case(id)),
+            Some(id) => build_id_of(image).is_some_and(|own_id| own_id.eq_ignore_ascii_case(id)),
             None => !deleted,
         }
     }

@@ -91,10 +91,10 @@ struct Line<'t> {
 impl<'t> Line<'t> {
     fn parse(line: &'t [u8]) -> Option<Self> {
         let line = line.trim_ascii();
-        let mut words = line.splitn(3, |byte| *byte == b' ');
-        let start = hexadecimal(words.next()?)?;
-        let end = start.checked_add(hexadecimal(words.next()?)?)?;
-        let name = words.next()?.trim_ascii();
+        let mut fields = line.splitn(3, |byte| *byte == b' ');
+        let start = hexadecimal(fields.next()?)?;
+        let end = start.checked_add(hexadecimal(fields.next()?)?)?;
+        let name = fields.next()?.trim_ascii();
         (!name.is_empty()).then_some(Self { start, end, name })
     }
 
@@ -165,7 +165,7 @@ mod tests {
     }
 
     /// What a list at `path` tells of an address that `TEXT` covers, of a process of the user `uid`.
-    fn told(write: impl FnOnce(&Path), uid: u32) -> Option<String> {
+    fn name_in_list(write: impl FnOnce(&Path), uid: u32) -> Option<String> {
         let dir = tempfile::tempdir().unwrap();
         let proc_root = dir.path().join("proc");
         fs::create_dir_all(proc_root.join("4711")).unwrap();
@@ -189,9 +189,9 @@ mod tests {
     fn the_list_of_another_user_is_not_read() {
         let us = rustix::process::geteuid().as_raw();
         let stranger = if us == 0 { 12_345 } else { us };
-        assert_eq!(told(owned_by(us), us).as_deref(), Some("old"));
-        assert_eq!(told(owned_by(stranger), 54_321), None);
-        let of_root = told(owned_by(0), 54_321);
+        assert_eq!(name_in_list(owned_by(us), us).as_deref(), Some("old"));
+        assert_eq!(name_in_list(owned_by(stranger), 54_321), None);
+        let of_root = name_in_list(owned_by(0), 54_321);
         assert_eq!(of_root.is_some(), us == 0);
     }
 
@@ -202,11 +202,11 @@ mod tests {
             fs::write(path.with_extension("real"), TEXT).unwrap();
             std::os::unix::fs::symlink(path.with_extension("real"), path).unwrap();
         };
-        assert_eq!(told(link, us), None);
+        assert_eq!(name_in_list(link, us), None);
         let pipe = |path: &Path| {
             let (fifo, mode) = (rustix::fs::FileType::Fifo, rustix::fs::Mode::RUSR);
             rustix::fs::mknodat(rustix::fs::CWD, path, fifo, mode, 0).unwrap();
         };
-        assert_eq!(told(pipe, us), None);
+        assert_eq!(name_in_list(pipe, us), None);
     }
 }

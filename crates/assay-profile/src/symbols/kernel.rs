@@ -49,10 +49,10 @@ struct Line<'t> {
 
 impl<'t> Line<'t> {
     fn parse(line: &'t [u8]) -> Option<Self> {
-        let mut words = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
-        let address = u64::from_str_radix(str::from_utf8(words.next()?).ok()?, 16).ok()?;
-        let &[letter] = words.next()? else { return None };
-        Some(Self { address, letter, name: words.next()?, module: words.next() })
+        let mut fields = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+        let address = u64::from_str_radix(str::from_utf8(fields.next()?).ok()?, 16).ok()?;
+        let &[letter] = fields.next()? else { return None };
+        Some(Self { address, letter, name: fields.next()?, module: fields.next() })
     }
 }
 

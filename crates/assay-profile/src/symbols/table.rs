@@ -188,9 +188,9 @@ mod tests {
             address in 0..300_u64,
         ) {
             let entries = ranges.iter().map(|(start, size)| entry("f", *start, start + size));
-            let found = Table::new(entries.collect()).sized(address).map(|entry| entry.start);
+            let innermost = Table::new(entries.collect()).sized(address).map(|entry| entry.start);
             let covering = ranges.iter().filter(|(start, size)| (*start..start + size).contains(&address));
-            prop_assert_eq!(found, covering.map(|(start, _)| *start).max());
+            prop_assert_eq!(innermost, covering.map(|(start, _)| *start).max());
         }
     }
 }

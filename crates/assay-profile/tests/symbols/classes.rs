@@ -16,8 +16,8 @@ fn named<const N: usize>(
     for (symbol, (start, size)) in symbols.iter().zip(places) {
         assert_eq!((symbol.start, symbol.size_bytes), (Some(start), Some(size)), "{symbol:?}");
     }
-    let mut told = symbols.into_iter().map(|symbol| (symbol.name, symbol.kind));
-    functions.map(|_| told.next().unwrap())
+    let mut pairs = symbols.into_iter().map(|symbol| (symbol.name, symbol.kind));
+    functions.map(|_| pairs.next().unwrap())
 }
 
 fn virtual_of(name: &str) -> (Option<String>, SymbolKind) {

@@ -53,9 +53,9 @@ fn a_rust_function_of_this_program_is_named_without_its_hash() {
     let program = std::env::current_exe().unwrap();
     let (base, _) = mapped(|line| line.ends_with(program.to_str().unwrap()));
     let start = to_be_found as fn(u32) -> u32 as usize as u64 - base;
-    let found = one(&program, start + 1);
-    assert_eq!(found.name.as_deref(), Some("symbols::files::to_be_found"));
-    assert_eq!((found.kind, found.start), (SymbolKind::Symbol, Some(start)));
+    let symbol = one(&program, start + 1);
+    assert_eq!(symbol.name.as_deref(), Some("symbols::files::to_be_found"));
+    assert_eq!((symbol.kind, symbol.start), (SymbolKind::Symbol, Some(start)));
     assert_eq!(to_be_found(1), 2);
 }
 
@@ -71,8 +71,8 @@ fn an_address_between_functions_is_not_named() {
         .filter(|gap| !functions.iter().any(|(start, size)| (*start..start + size).contains(gap)))
         .collect();
     assert!(gaps.len() > 100, "{} gaps", gaps.len());
-    for (gap, found) in gaps.iter().zip(in_file(&program, &gaps).symbols) {
-        assert!(found.name.is_none(), "{gap:#x}: {found:?}");
+    for (gap, symbol) in gaps.iter().zip(in_file(&program, &gaps).symbols) {
+        assert!(symbol.name.is_none(), "{gap:#x}: {symbol:?}");
     }
 }
 
@@ -84,9 +84,9 @@ fn every_function_of_a_program_covers_its_first_and_last_byte() {
     assert!(functions.len() >= 3, "{functions:?}");
     for (start, size) in functions {
         for address in [start, start + size - 1] {
-            let found = one(&program, address);
-            assert_eq!((found.start, found.size_bytes), (Some(start), Some(size)));
-            assert!(found.name.is_some());
+            let symbol = one(&program, address);
+            assert_eq!((symbol.start, symbol.size_bytes), (Some(start), Some(size)));
+            assert!(symbol.name.is_some());
         }
     }
     assert!(in_file(&program, &[symbol(&program, "inside").0]).notes.is_empty());
@@ -178,8 +178,8 @@ fn a_packed_symbol_table_is_read() {
     fs::write(workshop.path("small.xz"), packed).unwrap();
     let section = format!(".gnu_debugdata={}", workshop.path("small.xz").display());
     workshop.objcopy(&["--strip-all", "--add-section", &section], "sample", "packed");
-    let found = one(&workshop.path("packed"), place.0 + 1);
-    assert_eq!(found, named("inside", SymbolKind::Debug, place));
+    let symbol = one(&workshop.path("packed"), place.0 + 1);
+    assert_eq!(symbol, named("inside", SymbolKind::Debug, place));
 }
 
 #[test]
@@ -200,11 +200,11 @@ fn stubs_have_the_name_of_what_they_call() {
     let stripped = workshop.stripped();
     let stubs: Vec<u64> =
         [".plt", ".plt.sec"].iter().flat_map(|section| addresses(&stripped, section, 16)).collect();
-    let found = in_file(&stripped, &stubs).symbols;
-    let puts = found.iter().find(|symbol| symbol.name.as_deref() == Some("puts@plt"));
-    let puts = puts.unwrap_or_else(|| panic!("{found:?}"));
+    let symbols = in_file(&stripped, &stubs).symbols;
+    let puts = symbols.iter().find(|symbol| symbol.name.as_deref() == Some("puts@plt"));
+    let puts = puts.unwrap_or_else(|| panic!("{symbols:?}"));
     assert_eq!((puts.kind, puts.size_bytes), (SymbolKind::Dynamic, Some(16)));
-    assert!(found.iter().any(|symbol| symbol.name.as_deref() == Some("printf@plt")));
+    assert!(symbols.iter().any(|symbol| symbol.name.as_deref() == Some("printf@plt")));
 }
 
 #[test]
@@ -261,14 +261,14 @@ fn private_functions_of_the_c_library_have_no_neighbours_name() {
         .collect();
     let sampled = addresses(&library, ".text", 256);
     let mut bounded = 0;
-    for (address, found) in sampled.iter().zip(in_file(&library, &sampled).symbols) {
+    for (address, symbol) in sampled.iter().zip(in_file(&library, &sampled).symbols) {
         let is_exported = exported.iter().any(|range| range.contains(address));
-        assert_eq!(found.name.is_some(), is_exported, "{address:#x}: {found:?}");
+        assert_eq!(symbol.name.is_some(), is_exported, "{address:#x}: {symbol:?}");
         if let (SymbolKind::Bounds, Some(start), Some(size)) =
-            (found.kind, found.start, found.size_bytes)
+            (symbol.kind, symbol.start, symbol.size_bytes)
         {
             bounded += 1;
-            assert!((start..start + size).contains(address), "{address:#x}: {found:?}");
+            assert!((start..start + size).contains(address), "{address:#x}: {symbol:?}");
         }
     }
     assert!(bounded * 5 > sampled.len(), "{bounded} of {}", sampled.len());
@@ -277,9 +277,9 @@ fn private_functions_of_the_c_library_have_no_neighbours_name() {
 #[test]
 fn the_file_that_the_kernel_maps_has_names() {
     let addresses: Vec<u64> = (0..0x2000).step_by(16).collect();
-    let found = resolve(&ModuleKind::Vdso, &addresses, &nowhere()).symbols;
-    let mut names = found.iter().filter_map(|symbol| symbol.name.as_deref());
-    assert!(names.any(|name| name.ends_with("clock_gettime")), "{found:?}");
+    let symbols = resolve(&ModuleKind::Vdso, &addresses, &nowhere()).symbols;
+    let mut names = symbols.iter().filter_map(|symbol| symbol.name.as_deref());
+    assert!(names.any(|name| name.ends_with("clock_gettime")), "{symbols:?}");
 }
 
 #[test]

@@ -1,1 +1,1 @@
-"""Measures the effect of parts of queries and of techniques of an engine."""
+"""Measures the time saved by removing query parts or disabling planner techniques."""

@@ -1,4 +1,4 @@
-"""Finds what bounds a query, by ruling out resources whose removal does not change the time.
+"""Finds the resource that limits a query, by ruling out resources whose removal saves no time.
 
 The method needs no resource limits. If limits are possible, `bottleneck` gives more: the
 response of the time to each resource.
@@ -21,7 +21,7 @@ LITTLE, MOST = 0.1, 0.5
 
 @dataclass(frozen=True)
 class Bound:
-    """The resource that bounds a query.
+    """The resource that limits a query.
 
     Attributes:
         by: `the disk` if reading is nearly all of the time and the disk is at its limit; `reading`
@@ -35,7 +35,7 @@ class Bound:
 
 
 def bound_by(removal: Removal | None, placed: Placed | None) -> Bound:
-    """Return the resource that bounds an operation.
+    """Return the resource that limits an operation, from runs with and without its computation.
 
     Args:
         removal: The operation without its computation; None if that was not run.

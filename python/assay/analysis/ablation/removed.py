@@ -39,7 +39,7 @@ RemovalKind = Literal["reads the same", "failed", "not known", "priced"]
 
 @dataclass(frozen=True)
 class Reading:
-    """The tables, columns and rows that the plans of an operation read.
+    """The tables, columns and rows that the scan nodes of an operation's plans read.
 
     Attributes:
         paths: Number of scans by path and table, such as `Seq Scan of lineitem`.
@@ -60,7 +60,7 @@ class Reading:
 
 @dataclass(frozen=True)
 class Removal:
-    """The result of one operation without one or several of its parts.
+    """The change in time of one operation when parts of its query are removed.
 
     Attributes:
         operation: Name of the operation.
@@ -82,7 +82,7 @@ class Removal:
 
     @property
     def verdict(self) -> RemovalKind:
-        """The verdict on a removal: whether the shortened query reads the same data."""
+        """Return a verdict on whether the shortened query still reads the same data."""
         if self.parts != (COMPUTATION,):
             return "priced"
         if self.differs:
@@ -91,7 +91,7 @@ class Removal:
 
 
 def removals(rounds: Sequence[tuple[Run, Run]]) -> list[Removal]:
-    """Return the result of each operation that was rewritten without some of its parts.
+    """Return the time change of each operation whose query was shortened, over paired runs.
 
     Args:
         rounds: Pairs of runs with and without the parts; at least one pair.
@@ -115,7 +115,7 @@ def removals(rounds: Sequence[tuple[Run, Run]]) -> list[Removal]:
 
 
 def reading(plans: Sequence[Plan]) -> Reading:
-    """Return the tables, columns and rows that all plans of an operation read together."""
+    """Return the tables, columns and rows that the scan nodes of all given plans read."""
     scans = [node for plan in plans for node in plan.root.walk() if node.operator in SCANS]
     columns: dict[str, set[str]] = {}
     rows: dict[str, float] = {}
@@ -144,7 +144,7 @@ def reading(plans: Sequence[Plan]) -> Reading:
 
 
 def differences(before: Reading, after: Reading) -> tuple[str, ...]:
-    """Return the differences between two operations' reads as phrases; empty if equal."""
+    """Return text for each difference between the reads of two operations; empty if equal."""
     if before.paths != after.paths:
         # Different paths explain different rows and pages, so those are not reported as well.
         return tuple(_other_paths(before.paths, after.paths))
@@ -158,7 +158,7 @@ def differences(before: Reading, after: Reading) -> tuple[str, ...]:
 
 
 def _compared(before: Run, after: Run, operation: str) -> tuple[tuple[str, ...], str | None]:
-    """Return the differences in an operation's reads between two runs, or why they are unknown."""
+    """Return the differences between an operation's reads in two runs, or why they are unknown."""
     both = [captured(run) for run in (before, after)]
     plans = [capture.plans.get(operation, ()) for capture in both]
     for capture, operation_plans in zip(both, plans, strict=True):

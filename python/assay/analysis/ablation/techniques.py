@@ -34,7 +34,7 @@ class Worth:
 
 @dataclass(frozen=True)
 class _Pairs:
-    """Seconds of an operation with all techniques and without one, by round."""
+    """Seconds of an operation with all planner techniques and with one disabled, by round."""
 
     technique: str
     operation: str
@@ -49,7 +49,7 @@ def worths(
     all_on: Mapping[int, Mapping[str, float]],
     without: Mapping[str, Mapping[int, Mapping[str, float]]],
 ) -> list[Worth]:
-    """Return the effect of each technique on each operation; the largest factor first.
+    """Return the slowdown factor of each operation without each planner technique, largest first.
 
     The noise of an operation does not depend on the technique that is off. So the noise is
     estimated over all techniques together, and few rounds are enough.
@@ -100,7 +100,7 @@ def _mean(values: list[float]) -> float:
 
 
 def in_all(techniques: list[Worth]) -> dict[str, float]:
-    """Return the factor by which all operations together slow down without each technique."""
+    """Return the slowdown factor of all operations together without each planner technique."""
     sums: dict[str, tuple[float, float]] = {}
     for worth in techniques:
         with_s, without_s = sums.get(worth.technique, (0.0, 0.0))

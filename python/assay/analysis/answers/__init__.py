@@ -1,1 +1,1 @@
-"""Compares answers with expected rows, and recovered data with acknowledged writes."""
+"""Compares query results with expected rows, and recovered data with acknowledged writes."""

@@ -1,4 +1,4 @@
-"""Compares the results that a run stored with the expected rows, each pair once."""
+"""Compares each stored query result of a run with its expected rows, once per distinct result."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ EXPECTED_HELD = 64
 
 
 class Compared:
-    """The results that a run stored, and their differences from the expected rows.
+    """The stored query results of a run, and their differences from the expected rows.
 
     Args:
         run: The run.
@@ -49,7 +49,7 @@ class Compared:
         self._expected = lru_cache(EXPECTED_HELD)(self._read)
 
     def kept(self, operation: str, digest: int) -> list[Path]:
-        """Return the stored results with a digest: equal rows, in each order that was returned."""
+        """Return the files of stored results that have this digest, one for each row order."""
         if operation not in self._kept:
             by_digest: dict[str, list[Path]] = {}
             for kept_digest, path in self._run.results(operation):
@@ -58,7 +58,7 @@ class Compared:
         return self._kept[operation].get(f"{digest:016x}", [])
 
     def difference(self, operation: str, digest: int, expected: Path) -> str | None:
-        """Return how results with a digest differ from expected rows, as text; None if equal."""
+        """Return the first difference between stored results and expected rows; None if equal."""
         key = (operation, digest, expected)
         if key not in self._differences:
             wanted = self._expected(operation, expected)
@@ -93,7 +93,7 @@ class Compared:
 
 
 def kept_answers(run: Run) -> dict[str, KeptAnswer]:
-    """Return the answers that a user stored for their own queries, from the record."""
+    """Return the expected results that a user stored for their own queries."""
     return from_facts(run.expected_origin.get("kept", {}))
 
 

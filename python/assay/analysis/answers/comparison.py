@@ -44,7 +44,7 @@ class Tolerances:
         scale: float,
         float_relative: float = 0.0,
     ) -> Tolerances:
-        """Return the tolerances at a scale."""
+        """Return the numeric tolerances for data of a scale factor."""
         return cls(
             kinds=kinds,
             sum_absolute=Decimal(str(sum_absolute)) * Decimal(str(min(1.0, scale))),
@@ -78,12 +78,12 @@ class Expected:
 
     @property
     def returned(self) -> range:
-        """The indexes of the rows that are returned, if no rows tie."""
+        """The indexes of the rows within the query's LIMIT and OFFSET, if no rows tie."""
         stop = len(self.rows) if self.limit is None else self.offset + self.limit
         return range(len(self.rows))[self.offset : stop]
 
     def ties(self, tolerances: Tolerances) -> list[range]:
-        """Return the index ranges of rows that tie and so may swap, in the order of rows.
+        """Return index ranges of rows with equal ORDER BY values, which may come in any order.
 
         Floating-point values tie within their tolerance. After such a tie, the order by later
         columns is not known.
@@ -125,7 +125,7 @@ def expected_text(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> s
     lines += [["" if cell is None else _written(cell) for cell in row] for row in rows]
     for line in lines:
         if any(SEPARATOR in field or "\n" in field for field in line):
-            raise ValueError(f"a value holds {SEPARATOR!r} or a line break")
+            raise ValueError(f"a value contains {SEPARATOR!r} or a line break")
     return "".join(SEPARATOR.join(line) + "\n" for line in lines)
 
 
@@ -134,13 +134,13 @@ def _written(cell: object) -> str:
 
 
 def read_expected(path: Path, ordered_by: Sequence[str] | None = None) -> Expected:
-    """Read reference rows: a header and one row per line, with fields separated by `|`."""
+    """Read expected rows from a file: a header, then one row per line with fields split by `|`."""
     columns, rows = _read(path)
     return Expected(columns, rows, None if ordered_by is None else tuple(ordered_by))
 
 
 def read_expected_by(path: Path, rule: Mapping[str, Any]) -> Expected:
-    """Read expected rows with the rule of an operation, from `answer_rules` of a record."""
+    """Read expected rows from a file, with the ORDER BY and LIMIT rules of their operation."""
     columns, rows = _read(path)
     return Expected(
         columns,
@@ -164,7 +164,7 @@ def _read(path: Path) -> tuple[tuple[str, ...], tuple[tuple[str | None, ...], ..
 def difference(
     actual: Sequence[Sequence[object]], expected: Expected, tolerances: Tolerances
 ) -> str | None:
-    """Return the first difference in words, or None if the rows are right."""
+    """Return text on the first difference between actual and expected rows; None if they match."""
     if actual and not expected.rows and not expected.more_rows:
         cells = [
             f"{column} {cell}" for column, cell in zip(expected.columns, actual[0], strict=False)
@@ -194,13 +194,13 @@ def difference(
 
 
 def _may_be_others(tied: range, expected: Expected) -> bool:
-    """Return True if a limit or an offset selected among the tied rows."""
+    """Return True if LIMIT or OFFSET cuts through rows with equal ORDER BY values."""
     at_first = "first" in expected.cut and tied.start == 0
     return at_first or ("last" in expected.cut and tied.stop == len(expected.rows))
 
 
 def _only_ordered(expected: Expected) -> Expected:
-    """Return the expected rows with only the columns that determine the order."""
+    """Return the expected rows reduced to the columns of the ORDER BY."""
     columns = tuple(name for name in expected.columns if name in (expected.ordered_by or ()))
     rows = tuple(
         tuple(cell for name, cell in zip(expected.columns, row, strict=True) if name in columns)
@@ -244,7 +244,7 @@ def _not_among(
     columns: Sequence[str],
     tolerances: Tolerances,
 ) -> int | None:
-    """Return the index of the first row without a match among wanted rows, each used once."""
+    """Return row, column and values of the first differing cell; None if all match."""
     left = list(wanted)
     for place, row in enumerate(rows):
         same = (
@@ -262,7 +262,7 @@ def _not_among(
 def _lacking(
     actual: Sequence[Sequence[object]], expected: Expected, tolerances: Tolerances
 ) -> str | None:
-    """Return a sentence about the first expected row that was not returned; None without one."""
+    """Return a sentence about the first expected row that is missing; None if none is missing."""
     for wanted in expected.rows:
         same = (
             _first_difference([row], [wanted], expected.columns, tolerances) is None
@@ -282,7 +282,7 @@ def _first_difference(
     columns: Sequence[str],
     tolerances: Tolerances,
 ) -> tuple[int, str, object, str | None] | None:
-    """Return row index, column and both values of the first wrong cell; None if all are right."""
+    """Return row, column and values of the first cell that differs; None if all cells match."""
     for place, (row, wanted_row) in enumerate(zip(actual, wanted, strict=True)):
         for column, cell, text in zip(columns, row, wanted_row, strict=True):
             # Most cells are equal as text, and comparing numbers is slow.
@@ -293,7 +293,7 @@ def _first_difference(
 
 
 def cell_is_right(cell: object, wanted: str | None, column: str, tolerances: Tolerances) -> bool:
-    """Return True if a value equals the wanted text within the tolerance of its column."""
+    """Return True if a value equals the expected text within the tolerance of its column."""
     if cell is None or wanted is None:
         return wanted is None and (cell is None or _text(cell) == "")
     number = _number(cell)
@@ -355,7 +355,7 @@ def _number(cell: object) -> Decimal | None:
 
 
 def cell_text(cell: object) -> str:
-    """Return a value as text in the form of files of expected rows, without escapes."""
+    """Return a value as unescaped text in the notation of files of expected rows."""
     return _text(cell)
 
 
@@ -380,7 +380,7 @@ def _same(
     expected: Expected,
     tolerances: Tolerances,
 ) -> bool:
-    """Return True if the rows would be right in another order."""
+    """Return True if the actual rows match the expected rows in some order."""
     exact = [
         index
         for index, column in enumerate(expected.columns)

@@ -17,6 +17,6 @@ def level_of(facts: Mapping[str, Any]) -> str | None:
 
 
 def unequal(levels: Iterable[str | None]) -> str | None:
-    """Return the durability levels as text if at least two known ones differ; None otherwise."""
+    """Return text that names the durability levels of runs if they differ; None otherwise."""
     names = sorted({level for level in levels if level is not None})
     return " and ".join(names) if len(names) > 1 else None

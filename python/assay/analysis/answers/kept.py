@@ -1,4 +1,4 @@
-"""Converts rows that a user stored as answers to text and back, for values of any kind.
+"""Converts the result rows that a user stored as expected answers to text and back.
 
 Fields are separated as in other files of expected rows. Separators within a value are escaped,
 and NULL differs from an empty text.
@@ -27,7 +27,7 @@ DECIMALS_EXACT = 2
 
 
 def kept_text(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Return the text of a file: a line of column names, then one line per row."""
+    """Return rows as text: a line of column names, then one line per row."""
     lines = [[_escaped(name) for name in columns]]
     lines += [
         [ABSENT if cell is None else _escaped(_written(cell)) for cell in row] for row in rows
@@ -36,7 +36,7 @@ def kept_text(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 
 def read_kept_rows(path: Path, answer: KeptAnswer) -> Expected:
-    """Read the rows of a stored answer, with its rules of comparison."""
+    """Read the expected rows of a stored answer, with its ORDER BY and LIMIT rules."""
     lines = path.read_text(encoding="utf-8").split("\n")
     if lines and not lines[-1]:
         lines.pop()
@@ -52,13 +52,13 @@ def read_kept_rows(path: Path, answer: KeptAnswer) -> Expected:
 def expected_rows(
     columns: Sequence[str], rows: Iterable[Sequence[object]], answer: KeptAnswer
 ) -> Expected:
-    """Return rows in the form in which they would be read back from a stored answer."""
+    """Return rows as if they had been written to a stored answer and read back."""
     texts = (tuple(None if cell is None else _written(cell) for cell in row) for row in rows)
     return Expected(tuple(columns), tuple(texts), tuple(answer.ordered_by), cut=tuple(answer.cut))
 
 
 def inexact_columns(schema: pl.Schema) -> list[str]:
-    """Return the names of columns whose values are compared within a tolerance."""
+    """Return the names of floating-point and decimal columns, compared within a tolerance."""
     return [
         name
         for name, kind in schema.items()

@@ -18,7 +18,7 @@ LOST_TOLD_MAX = 10
 
 @dataclass(frozen=True)
 class ReceiptCount:
-    """Numbers of acknowledged writes that were found or lost.
+    """Numbers of acknowledged writes that a recovered database still has, and that it lost.
 
     Attributes:
         acknowledged: Number of writes whose success was reported to the client.
@@ -91,7 +91,7 @@ class RecoveredCopy:
 
 
 def looks(run: Run) -> list[RecoveredCopy]:
-    """Return all recovered databases of a run; empty without any.
+    """Return a comparison with acknowledged writes for each recovered database of a run.
 
     A recovery that was in progress when the run ended early is left out, because its content is
     unknown.
@@ -128,7 +128,7 @@ def looks(run: Run) -> list[RecoveredCopy]:
 def _recovered_keys(
     run: Run, copy: dict[str, Any], operation: str, names: Sequence[str]
 ) -> pl.DataFrame | None:
-    """Return the integer keys in a recovered database; None if it could not be queried."""
+    """Return the integer keys that an operation wrote, read from a recovered database."""
     rows = run.recovered(copy["number"]).rows(operation)
     if rows is None or rows.width != len(names):
         return None
@@ -138,7 +138,7 @@ def _recovered_keys(
 
 
 def receipts_of(stream: pl.DataFrame, operation: str, names: Sequence[str]) -> pl.DataFrame:
-    """Return the receipts of one operation from the stream `receipts`, for `compared`."""
+    """Return the acknowledged writes (receipts) of one operation."""
     own = stream.filter(pl.col("operation").cast(pl.String) == operation)
     values = [pl.col("values").list.get(place).alias(name) for place, name in enumerate(names)]
     return own.select("finished_ns", *values)

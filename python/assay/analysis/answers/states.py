@@ -1,4 +1,4 @@
-"""Finds the states of changing data that each execution can have read.
+"""Finds which states of changing data each query execution can have read.
 
 State n is the data after n batches of refresh functions since the run began; state 0 is the
 loaded data. Set s consists of 2k batches: k that insert, then k that delete.
@@ -23,7 +23,7 @@ NEVER_NS = (1 << 63) - 1
 
 @dataclass(frozen=True)
 class Refresh:
-    """The refresh functions of a run: how they change its data.
+    """The refresh functions (insert and delete) of a run, which change the data during a test.
 
     Attributes:
         insert, delete: Names of the two functions. Each set of rows is inserted, then deleted.
@@ -39,7 +39,7 @@ class Refresh:
 
     @classmethod
     def of(cls, test: Mapping[str, Any] | None) -> Refresh | None:
-        """Return the refresh functions of `test` in run.json; None without any."""
+        """Return the insert and delete functions that a run declares; None without any."""
         facts = (test or {}).get("refresh")
         if facts is None:
             return None
@@ -52,12 +52,12 @@ class Refresh:
         return self.insert, self.delete
 
     def state_before(self, function: str, variant: int) -> int:
-        """Return the state before a function of a set (from 1), if all earlier ones succeeded."""
+        """Return the number of the data's state before a refresh function of one set (from 1)."""
         return 2 * self.batches * (variant - 1) + (self.batches if function == self.delete else 0)
 
 
 def executions(events: pl.DataFrame, refresh: Refresh | None) -> pl.DataFrame:
-    """Return executions that returned rows, by start, with the states they can have read.
+    """Return executions that returned rows, with the data states that each can have read.
 
     Columns: phase, session, operation, variant, digest (u64), started_ns, finished_ns;
     state_first and state_last (first and last state that was current between start and end);
@@ -80,7 +80,7 @@ def executions(events: pl.DataFrame, refresh: Refresh | None) -> pl.DataFrame:
 
 
 def distinct(executed: pl.DataFrame) -> pl.DataFrame:
-    """Return the results to compare; equal rows of equal states appear once.
+    """Return the distinct results to compare, so that equal rows of equal states are checked once.
 
     Columns: operation, variant, digest, the three state columns, answers (number of executions),
     phase and session (of the first of these executions).
@@ -97,7 +97,7 @@ def distinct(executed: pl.DataFrame) -> pl.DataFrame:
 
 @dataclass(frozen=True)
 class _History:
-    """The refresh functions in their order, up to the first whose changes are not known.
+    """The executed refresh functions in time order, up to the first with unknown changes.
 
     Attributes:
         started_ns, finished_ns: Start and end of each function.
@@ -115,7 +115,7 @@ class _History:
 
     @classmethod
     def of(cls, events: pl.DataFrame, refresh: Refresh) -> _History:
-        """Return the history of the refresh functions in the events of a run."""
+        """Return the executed refresh functions from the events of a run."""
         played = events.filter(
             pl.col("operation").is_in(list(refresh.functions)) & (pl.col("outcome") != "skipped")
         ).sort("started_ns", maintain_order=True)
@@ -140,7 +140,7 @@ class _History:
         self.most.append(most)
 
     def states(self, executed: pl.DataFrame) -> list[pl.Series]:
-        """Return the first, last and likely state of each execution."""
+        """Return the first, last and most likely data state that each execution can have read."""
         started, finished = executed["started_ns"], executed["finished_ns"]
         # An operation sees every function that ended before the operation began. It may see a
         # function that began before the operation ended.
@@ -174,7 +174,7 @@ class _History:
 
 
 def _counted(times_ns: list[int], at_ns: pl.Series, side: Literal["left", "right"]) -> pl.Series:
-    """Count the times before each moment; with side `right`, also the times equal to it."""
+    """Return the number of times before each moment; side `right` also counts equal times."""
     ordered = pl.Series(times_ns, dtype=pl.Int64)
     return ordered.search_sorted(at_ns.cast(pl.Int64), side=side)
 

@@ -1,1 +1,1 @@
-"""Analyses the trials of a host's disk, memory and cores."""
+"""Analyses trials that measure the maximum speed of a host's disk, memory and cores."""

@@ -1,4 +1,4 @@
-"""Decides whether trials measured the storage medium or a cache in front of it.
+"""Decides whether disk trials measured the storage medium or a cache in front of it.
 
 A virtual disk may be a file in the memory of the hypervisor's host, and a flush may end before
 the data are on the medium. A guest cannot detect such a cache directly, but some signs suggest
@@ -40,7 +40,7 @@ def is_virtual(medium: Mapping[str, Any] | None) -> bool:
 def hiding_signs(
     ceiling: Ceiling, medium: Mapping[str, Any] | None, device: Mapping[str, Any] | None
 ) -> list[str]:
-    """Return the signs that the trials did not measure a medium, one sentence each.
+    """Return one sentence for each sign that disk trials measured a cache, not the medium.
 
     Args:
         ceiling: Trials of the disk.

@@ -1,4 +1,4 @@
-"""Summarises trials of a ceiling over all rounds: one point per kind of trial."""
+"""Summarises trials of a host's disk, memory and cores over rounds: one point per trial kind."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class MachinePoint:
 
 
 def disk_points(ceiling: Ceiling) -> list[DiskPoint]:
-    """Return all points of the disk: reads before writes, direct before buffered requests."""
+    """Return the measured points of the disk: reads before writes, direct ones first."""
     order = {word: place for place, word in enumerate((READ, WRITE, "fsync", "fdatasync"))}
     points = (
         _disk_point(key, rows) for key, rows in ceiling.disk.group_by(DISK_KEY, maintain_order=True)
@@ -103,7 +103,7 @@ def memory_points(ceiling: Ceiling) -> list[MachinePoint]:
 
 
 def chase_points(ceiling: Ceiling) -> list[MachinePoint]:
-    """Return the seconds per load by the size of the array that the loads access."""
+    """Return the seconds per dependent memory load, by the size of the array."""
     chases = ceiling.memory.filter(kernel=CHASE)
     return sorted(_machine_points(chases, "load_ns"), key=lambda point: point.array_bytes or 0)
 

@@ -1,4 +1,4 @@
-"""The trials of a host's disk, memory and cores: rates by size, queue depth and pattern.
+"""Rates of a host's disk, memory and cores in trials, by request size, depth and pattern.
 
 Figures are geometric means over rounds with a 95 % interval by Student's t on their logarithms.
 Values between two tried sizes or depths are interpolated on log-log scales, within each round.
@@ -33,7 +33,7 @@ WORDS = {pl.Categorical, pl.Enum}
 
 @dataclass(frozen=True)
 class Estimate:
-    """The mean of a figure over rounds, with its 95 % interval.
+    """The geometric mean of a quantity over rounds, with its 95 % interval.
 
     Attributes:
         value: Geometric mean.
@@ -54,7 +54,7 @@ class Estimate:
 
 
 def estimate(values: Iterable[float]) -> Estimate | None:
-    """Return the estimate from one value for each round; None without a value above zero."""
+    """Return the geometric mean and 95 % interval of values; None without any above 0."""
     logs = [math.log(value) for value in values if value > 0]
     if not logs:
         return None
@@ -65,7 +65,7 @@ def estimate(values: Iterable[float]) -> Estimate | None:
 
 @dataclass(frozen=True)
 class Ceiling:
-    """The trials of a host, from the record of `assay ceiling`.
+    """The results of trials of a host's disk, memory and cores, from the record of `assay ceiling`.
 
     Attributes:
         disk: One row per disk trial: the columns of `ceiling-disk.arrows`, and iops,
@@ -90,7 +90,7 @@ class Ceiling:
         operation: str = READ,
         cache: str = DIRECT,
     ) -> Estimate | None:
-        """Return requests per second of a size; None outside the tried sizes and depths."""
+        """Return the disk's requests per second at a request size; None outside the tried range."""
         chosen = self.disk.filter(operation=operation, pattern=pattern, cache=cache).select(
             "round", "depth", "size_bytes", "iops"
         )
@@ -98,23 +98,10 @@ class Ceiling:
         values = (_between(rows, size_bytes, depth) for rows in rounds)
         return estimate(value for value in values if value is not None)
 
-    def bandwidth(
-        self,
-        size_bytes: float,
-        depth: float = 1,
-        pattern: str = RANDOM,
-        *,
-        operation: str = READ,
-        cache: str = DIRECT,
-    ) -> Estimate | None:
-        """Return bytes per second of a request size; None outside the tried sizes and depths."""
-        rate = self.iops(size_bytes, depth, pattern, operation=operation, cache=cache)
-        return None if rate is None else rate.times(size_bytes)
-
     def most_iops(
         self, size_bytes: float, pattern: str = RANDOM, *, operation: str = READ
     ) -> Estimate | None:
-        """Return the highest rate of direct requests of a size at any depth; None if not tried."""
+        """Return the disk's highest rate of direct requests of a size at any queue depth."""
         depths = self.depths(operation)
         estimates = [self.iops(size_bytes, depth, pattern, operation=operation) for depth in depths]
         return max((rate for rate in estimates if rate), key=lambda rate: rate.value, default=None)
@@ -138,21 +125,21 @@ class Ceiling:
 
 
 def read_ceiling(run: Run) -> Ceiling:
-    """Return the trials of a record, complete or partial.
+    """Return the trials of a host's hardware from a record, complete or partial.
 
     Raises:
         RecordUnreadableError: If the record is not a ceiling, or is damaged.
     """
     if run.kind != KIND_CEILING:
         raise RecordUnreadableError(
-            f"{run.id} does not hold what a host can do: make such a record with `assay ceiling`."
+            f"{run.id} is not a record of a host's ceiling: make one with `assay ceiling`."
         )
     disk, memory, core = (_plain(run.table(stream)) for stream in (DISK, MEMORY, CORE))
     return Ceiling(_disk(disk), _memory(memory), _core(core))
 
 
 def _plain(trials: pl.DataFrame) -> pl.DataFrame:
-    """Return trials with category columns as text, so that values can be compared freely."""
+    """Return the trials with categorical columns converted to text, for comparisons."""
     text_columns = [name for name, kind in trials.schema.items() if kind.base_type() in WORDS]
     return trials.with_columns(pl.col(text_columns).cast(pl.String))
 
@@ -187,7 +174,7 @@ def _core(trials: pl.DataFrame) -> pl.DataFrame:
 
 
 def _between(rows: pl.DataFrame, size_bytes: float, depth: float) -> float | None:
-    """Return requests per second of one round at a size and depth, interpolated; None outside."""
+    """Return interpolated requests per second of a round at a size and depth; None outside."""
     by_depth: dict[int, dict[int, float]] = {}
     for at, size, iops in rows.select("depth", "size_bytes", "iops").iter_rows():
         by_depth.setdefault(at, {})[size] = iops

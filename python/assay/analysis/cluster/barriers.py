@@ -1,4 +1,4 @@
-"""Finds barriers: times in which nearly all nodes wait between two phases of full load.
+"""Finds barriers: times at which nearly all cluster nodes wait between phases of full load.
 
 The input is a series: the number of cores that nodes used or waited for between consecutive
 samples. A barrier is a trough of several samples below the low level, between two peaks above
@@ -42,7 +42,7 @@ class Execution:
 
 @dataclass(frozen=True)
 class Barrier:
-    """One barrier: a trough between two peaks of CPU use.
+    """One barrier: a trough of the cluster's CPU use between two peaks.
 
     Attributes:
         operation: The operation in progress; empty under a load.
@@ -68,13 +68,13 @@ class Barrier:
         return self.seconds * max(0.0, 1 - self.cores / self.peak_cores)
 
     def facts(self) -> dict[str, Any]:
-        """Return the barrier as JSON values."""
+        """Return the cluster barrier as JSON values."""
         return asdict(self) | {"lost_s": self.lost_s}
 
 
 @dataclass(frozen=True)
 class Barriers:
-    """All barriers of a run.
+    """The barriers of a run: times at which nearly all cluster nodes waited.
 
     Attributes:
         barriers: Barriers in the order of time.
@@ -100,12 +100,12 @@ class Barriers:
 
     @property
     def lost_share(self) -> float | None:
-        """Share of the observed time lost at barriers; None without observations."""
+        """Share of the observed time that was lost at barriers; None without observations."""
         spent = sum((self.looked_s or {}).values())
         return sum(barrier.lost_s for barrier in self.barriers) / spent if spent else None
 
     def facts(self) -> dict[str, Any]:
-        """Return the barriers as JSON values."""
+        """Return the cluster barriers as JSON values."""
         longest = sorted(self.barriers, key=lambda barrier: -barrier.lost_s)[:TOLD_MAX]
         shown = sorted(longest, key=lambda barrier: barrier.begun_s)
         return {
@@ -125,7 +125,7 @@ def find_barriers(
     platform_cores: float,
     zero_ns: int,
 ) -> Barriers:
-    """Return the barriers within executions.
+    """Return the barriers of a cluster within executions, from the CPU use of its nodes.
 
     Args:
         clocks: CPU clocks of all nodes, read at the same samples; at least one.
@@ -167,7 +167,7 @@ def find_barriers(
 
 
 def troughs(shares: Sequence[float]) -> list[tuple[int, int, float]]:
-    """Return the troughs between peaks in one evenly sampled series.
+    """Return the troughs between peaks of CPU use in one evenly sampled series.
 
     Args:
         shares: Busy share of the platform at each sample.
@@ -189,12 +189,12 @@ def troughs(shares: Sequence[float]) -> list[tuple[int, int, float]]:
 
 
 def _peak(shares: Sequence[float]) -> list[float]:
-    """Return the samples at which the platform was in full use."""
+    """Return the numbers of samples in which all cores of the cluster were in use."""
     return [share for share in shares if share >= HIGH]
 
 
 def _low_runs(shares: Sequence[float]) -> list[tuple[int, int]]:
-    """Return (begin, end) of each stretch of enough successive samples below the low level."""
+    """Return (begin, end) of each long enough stretch of samples with low CPU use."""
     runs, begin = [], None
     for at, share in enumerate([*shares, 1.0]):
         if share <= LOW:

@@ -1,4 +1,4 @@
-"""Counters of cluster nodes over parts of a run and over single executions."""
+"""Counters of cluster nodes, over intervals of a run and over single executions."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ INTERVALS_MAX = 300
 
 @dataclass(frozen=True)
 class Interval:
-    """The figures of the nodes in one interval of the run.
+    """The counters of all cluster nodes in one interval of the run.
 
     Attributes:
         begun_s, ended_s: Start and end, in seconds since the measured part began.
@@ -77,7 +77,7 @@ class NodeReadings:
         }
 
     def around(self, begun_ns: int, ended_ns: int) -> list[int]:
-        """Return the times of readings from the last before a span to the first after it, in ns."""
+        """Return the times in ns of readings from the last before a span to the first after it."""
         before = [time for time in self.times_ns if time <= begun_ns][-1:]
         after = [time for time in self.times_ns if time >= ended_ns][:1]
         first = before[0] if before else begun_ns
@@ -85,7 +85,7 @@ class NodeReadings:
         return [time for time in self.times_ns if first <= time <= last]
 
     def grown(self, node: str, begun_ns: int, ended_ns: int) -> dict[str, float]:
-        """Return each counter's growth at a node between two readings, and its last gauges.
+        """Return the growth of a node's counters between two readings, and its last gauge values.
 
         Counters that were reset in between, or that lack either reading, are left out.
         """
@@ -105,7 +105,7 @@ class NodeReadings:
         return growth
 
     def counts(self, node: str) -> frozenset[str]:
-        """Return the names of all counters that a node reports at any time."""
+        """Return the names of all counters that a cluster node reports."""
         return frozenset(word for name, word in self._values if name == node)
 
 
@@ -115,7 +115,7 @@ def line_between(
     nodes: Sequence[ClusterNode],
     span: tuple[int, int],
 ) -> Line:
-    """Return the figures of the nodes between two instants at which counters were read."""
+    """Return the counters of cluster nodes between two instants at which they were read."""
     begun_ns, ended_ns = span
     figures = tuple(_within(readings, clocks.get(node.name), node, span) for node in nodes)
     return Line(span_seconds(begun_ns, ended_ns), together(figures), figures)
@@ -140,7 +140,7 @@ def intervals(
     nodes: Sequence[ClusterNode],
     window: tuple[int, int],
 ) -> tuple[Interval, ...]:
-    """Return the nodes' figures for each interval between two readings of a window.
+    """Return the counters of cluster nodes for each interval between two readings of a window.
 
     With more than `INTERVALS_MAX` readings, an interval spans several of them.
     """
@@ -161,7 +161,7 @@ def intervals(
 def operation_lines(
     run: Run, clocks: Mapping[str, NodeClock], nodes: Sequence[ClusterNode]
 ) -> dict[str, Line]:
-    """Return the nodes' figures for one execution of each operation: medians over executions.
+    """Return the cluster counters of one execution of each operation: medians over executions.
 
     If all nodes are on this host, the kernel counts their total CPU time around each execution.
 
@@ -198,7 +198,7 @@ def operation_lines(
 def execution_lines(
     run: Run, clocks: Mapping[str, NodeClock], nodes: Sequence[ClusterNode]
 ) -> dict[str, list[Line]]:
-    """Return the nodes' figures for each execution, by operation.
+    """Return the cluster counters of each execution, by operation.
 
     Only executions with counter readings around them count. If nodes report no counters, all
     executions count, with the kernel's figures.
@@ -224,7 +224,7 @@ def execution_lines(
 
 
 def _growth_by_execution(run: Run) -> dict[int, dict[str, dict[str, float]]]:
-    """Return the growth of each counter by execution and node, without counters that were reset."""
+    """Return the growth of each counter by execution and cluster node, without reset counters."""
     declared = declared_cluster(run)
     if declared is None or not run.has("engine-operations"):
         return {}
@@ -241,7 +241,7 @@ def _executed_node(
     grown: Mapping[str, float],
     clock: NodeClock | None,
 ) -> NodeFigures:
-    """Return one node's figures for an operation: medians over executions for kernel figures."""
+    """Return a cluster node's counters and CPU time for one execution of an operation."""
     used = [_kernel_cpu_s(clock, begun, ended) for begun, ended in spans]
     cpu_s = [value for value in used if value is not None]
     memory = [_kernel_memory(clock, ended) for _, ended in spans]
@@ -252,7 +252,7 @@ def _executed_node(
 
 
 def _growth_by_operation(run: Run) -> dict[tuple[str, str], dict[str, float]]:
-    """Return the growth of each counter in one execution, by operation and node."""
+    """Return the growth of each counter in one execution, by operation and cluster node."""
     growth: dict[tuple[str, str], dict[str, float]] = {}
     columns = ("operation", "node", "word", "growth")
     for operation, node, word, value in grown_by_operation(run).select(columns).iter_rows():
@@ -261,7 +261,7 @@ def _growth_by_operation(run: Run) -> dict[tuple[str, str], dict[str, float]]:
 
 
 def _gauges(run: Run, done: pl.DataFrame) -> dict[tuple[str, str], dict[str, float]]:
-    """Return the gauges at the end of an execution, by operation and node."""
+    """Return the gauges of cluster nodes at the end of an execution, by operation and node."""
     declared = declared_cluster(run)
     if declared is None or not run.has("engine-operations"):
         return {}
@@ -286,7 +286,7 @@ def _node(
     kernel_cpu_s: float | None,
     resident_bytes: float | None,
 ) -> NodeFigures:
-    """Return a node's figures; CPU time is the kernel's count or, without it, the engine's."""
+    """Return a cluster node's counters, with CPU time from the kernel or else the engine."""
     cpu_ns = grown.get(CPU)
     by_engine = None if cpu_ns is None else cpu_ns * NS
     cpu_s = by_engine if kernel_cpu_s is None else kernel_cpu_s

@@ -32,7 +32,7 @@ GROWN: dict[str, type[pl.DataType]] = {
 
 @dataclass(frozen=True)
 class ClusterFacts:
-    """The section `[cluster]` of `counters.toml`: the engine's counter for each name in `WORDS`.
+    """The engine's own counter for each shared name, from `[cluster]` of `counters.toml`.
 
     Attributes:
         title: The engine's kind of node, for readers.
@@ -53,7 +53,7 @@ class ClusterFacts:
 
 
 def cluster_facts(facts: Mapping[str, Any] | None) -> ClusterFacts | None:
-    """Return the cluster section of an engine's `counters.toml`; None if it has none.
+    """Return the cluster section of an engine's `counters.toml`; None if the file has none.
 
     Raises:
         ValueError: If a key is missing or unknown, a counter name is not in `WORDS`, or a name
@@ -68,9 +68,14 @@ def cluster_facts(facts: Mapping[str, Any] | None) -> ClusterFacts | None:
         raise ValueError(f"[cluster] cannot be read: {error}") from error
     for name in ("counters", "scales", "says", "missing"):
         if unknown := set(getattr(declared, name)) - set(WORDS):
-            raise ValueError(f"cluster.{name} has {sorted(unknown)}: it has {', '.join(WORDS)}")
+            raise ValueError(
+                f"cluster.{name} has the unknown key {sorted(unknown)}; allowed keys: "
+                f"{', '.join(WORDS)}"
+            )
     if untold := set(WORDS) - set(declared.counters) - set(declared.missing):
-        raise ValueError(f"[cluster] says nothing of {', '.join(sorted(untold))}: count or missing")
+        raise ValueError(
+            f"[cluster] must declare {', '.join(sorted(untold))} under count or under missing"
+        )
     return declared
 
 
@@ -80,7 +85,7 @@ def declared_cluster(run: Run) -> ClusterFacts | None:
 
 
 def node_readings(readings: pl.DataFrame, declared: ClusterFacts) -> pl.DataFrame:
-    """Return counter readings of nodes with the columns `node`, `word` (counter) and `value`.
+    """Return readings of cluster nodes with the columns `node`, `word` (counter) and `value`.
 
     Args:
         readings: Rows of `engine.arrows` or `engine-operations.arrows`.
@@ -98,7 +103,7 @@ def node_readings(readings: pl.DataFrame, declared: ClusterFacts) -> pl.DataFram
 
 
 def grown_by_operation(run: Run) -> pl.DataFrame:
-    """Return the growth of each node's counters in one execution: the median over executions.
+    """Return the growth of each cluster node's counters in one execution of each operation.
 
     Columns: operation, node, word (the counter's shared name), growth in its unit, passes. The
         table is empty for an engine that is not a cluster, and for a load, whose operations
@@ -114,7 +119,7 @@ def grown_by_operation(run: Run) -> pl.DataFrame:
 
 
 def totals_by_operation(run: Run) -> dict[str, dict[str, float]]:
-    """Return the counters of one execution of each operation, summed over nodes.
+    """Return the cluster counters of one execution of each operation, summed over nodes.
 
     The source is counter readings around operations. A run of a single operation without such
     readings uses the counters of one pass.
@@ -127,7 +132,7 @@ def totals_by_operation(run: Run) -> dict[str, dict[str, float]]:
 
 
 def _around_operations(run: Run) -> dict[str, dict[str, float]]:
-    """Return `grown_by_operation` summed over nodes: growth by operation and counter."""
+    """Return counter growth by operation and counter, summed over cluster nodes."""
     summed = (
         grown_by_operation(run)
         .group_by("operation", "word", maintain_order=True)
@@ -140,7 +145,7 @@ def _around_operations(run: Run) -> dict[str, dict[str, float]]:
 
 
 def totals_of_a_pass(run: Run) -> dict[str, float]:
-    """Return the counters of one pass over all operations, summed over nodes.
+    """Return the cluster counters of one execution of all operations, summed over nodes.
 
     The source is counter readings around operations, for counters that are known for all of
     them. If an operation lacks readings, the growth in the measured part is divided by its

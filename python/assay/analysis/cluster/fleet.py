@@ -1,4 +1,4 @@
-"""Facts about the hosts that drove a run together (a fleet)."""
+"""Facts about the client hosts that drove the load of one run together (a fleet)."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ LOST = ("died", "failed")
 
 
 def hosts_of(facts: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the hosts of a run's fleet in the order of sessions; empty for a single driver."""
+    """Return the client hosts that drove a run's load; empty for a single client."""
     return list((facts.get("fleet") or {}).get("hosts", []))
 
 
 def lost_hosts(hosts: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the hosts of a fleet that were lost before they had reported everything."""
+    """Return the client hosts that were lost before they reported all their results."""
     return [host for host in hosts if (host["ended"] or {}).get("how") in LOST]
 
 
 def clock_uncertainty_s(hosts: Sequence[dict[str, Any]]) -> float | None:
-    """Return the largest uncertainty of the hosts' clocks in seconds; None if not measured."""
+    """Return the largest uncertainty of client hosts' clocks in seconds; None if unknown."""
     clocks = [host["clock"] for host in hosts]
     if not clocks or any(clock is None for clock in clocks):
         return None
@@ -35,7 +35,7 @@ def clock_uncertainty_s(hosts: Sequence[dict[str, Any]]) -> float | None:
 
 
 def busiest(hosts: Sequence[dict[str, Any]], phase: str, seconds: float) -> float | None:
-    """Return the largest share of its available CPUs that a host's driver used in a phase.
+    """Return the largest share of its CPUs that the load driver used on any client host.
 
     Args:
         hosts: Hosts of the fleet.
@@ -54,7 +54,7 @@ def busiest(hosts: Sequence[dict[str, Any]], phase: str, seconds: float) -> floa
 
 
 def measured_share(run: Run) -> float | None:
-    """Return the largest share of its CPUs that a fleet's driver used; None without a fleet."""
+    """Return the largest share of its CPUs that a client host used; None for a single client."""
     hosts = hosts_of(run.facts)
     window = window_of(run) if hosts else None
     if window is None:

@@ -1,4 +1,4 @@
-"""Figures of a cluster's nodes in a time span, as one line of text for all and for each.
+"""Counters of cluster nodes in a time span, as one line of text for all and for each node.
 
 Counts have four significant digits and the suffix of a power of 1000, as in Virtuoso's activity
 line. A KB is 1024 bytes, and 100 % CPU is one core.
@@ -39,7 +39,7 @@ FIGURES = (
 
 @dataclass(frozen=True)
 class NodeFigures:
-    """Figures of one node, or of all nodes together, in a time span.
+    """The counters of one cluster node, or of all nodes together, in a time span.
 
     A figure that was not counted is None.
 
@@ -63,7 +63,7 @@ class NodeFigures:
     untold: frozenset[str] = frozenset()
 
     def share_of_tasks(self, *counted: str) -> float | None:
-        """Return the share (0 to 1) of the tasks' time that the given wait counters take.
+        """Return the share (0 to 1) of the tasks' time that the given wait counters add up to.
 
         The share is None if a counter is missing, or if waits add up to more than the tasks'
         time.
@@ -76,7 +76,7 @@ class NodeFigures:
 
     @property
     def scheduling_share(self) -> float | None:
-        """Scheduling time over scheduling plus task time, 0 to 1; None if not counted."""
+        """Scheduling time divided by scheduling plus task time, 0 to 1; None if not counted."""
         spent, task_ns = self.grown.get(words.SCHEDULING), self.grown.get(words.TASK)
         if spent is None or task_ns is None or spent + task_ns <= 0:
             return None
@@ -84,12 +84,12 @@ class NodeFigures:
 
     @property
     def bytes_a_message(self) -> float | None:
-        """Mean length in bytes of messages from other nodes; None without messages."""
+        """Mean length in bytes of messages received from other nodes; None without messages."""
         messages, length = self.grown.get(words.MESSAGES), self.grown.get(words.BYTES)
         return length / messages if messages and length is not None else None
 
     def figures(self, seconds: float) -> dict[str, float | None]:
-        """Return the figures named in `FIGURES` for a span of the given number of seconds."""
+        """Return the rates and shares named in `FIGURES` for a span of this number of seconds."""
 
         def per_s(word: str) -> float | None:
             value = self.grown.get(word)
@@ -114,7 +114,7 @@ class NodeFigures:
 
 @dataclass(frozen=True)
 class Line:
-    """The figures of a cluster's nodes in a time span.
+    """The counters of a cluster's nodes in a time span, for all nodes and for each.
 
     Attributes:
         seconds: Length of the span in seconds.
@@ -128,7 +128,7 @@ class Line:
 
     @property
     def head(self) -> str:
-        """The line of text for all nodes together."""
+        """The line of text with the counters of all nodes together."""
         count = len(self.nodes)
         nodes = f"Cluster {count} node{'' if count == 1 else 's'}" if count else "One server"
         lead = f"{nodes}, {_seconds(self.seconds)}."
@@ -136,13 +136,13 @@ class Line:
 
     @property
     def each(self) -> tuple[str, ...]:
-        """One line of text for each node."""
+        """One line of text with the counters of each node."""
         return tuple(
             f"{node.name}: {figures_text(node.figures(self.seconds))}" for node in self.nodes
         )
 
     def facts(self) -> dict[str, Any]:
-        """Return the figures of all nodes and of each as JSON values."""
+        """Return the counters of all nodes together and of each node as JSON values."""
         return {
             "seconds": self.seconds,
             "whole": self._node(self.whole, self.head),
@@ -157,7 +157,7 @@ class Line:
 
 
 def together(nodes: tuple[NodeFigures, ...], cpu_s: float | None = None) -> NodeFigures:
-    """Return the figures of all nodes, added up.
+    """Return the sum of the counters of all given cluster nodes.
 
     Args:
         nodes: Figures of each node.
@@ -178,7 +178,7 @@ def together(nodes: tuple[NodeFigures, ...], cpu_s: float | None = None) -> Node
 
 
 def at_rates_of(line: Line, whole: Line) -> Line:
-    """Return a span's figures with counts estimated from the rates of an enclosing span.
+    """Return a span's counters, estimated from the rates of an enclosing span.
 
     Args:
         line: Figures of an execution without counter readings around it. The result keeps their
@@ -200,7 +200,7 @@ def at_rates_of(line: Line, whole: Line) -> Line:
 
 
 def figures_text(figures: Mapping[str, float | None]) -> str:
-    """Return figures as a line of text, without unknown ones."""
+    """Return known cluster counters as one line of text, such as `1.2K m/s`."""
     parts = [
         f"{_scaled(value / unit)} {word}"
         for name, unit, word in (
@@ -226,7 +226,7 @@ def figures_text(figures: Mapping[str, float | None]) -> str:
 
 
 def _waits_text(figures: Mapping[str, float | None]) -> str:
-    """Return the shares of fetch waits and blocked time as text; empty unless both are counted."""
+    """Return the shares of fetch waits and blocked time as text; empty if one is not counted."""
     wait, blocked = figures["wait_share"], figures["blocked_share"]
     if wait is None or blocked is None:
         return ""

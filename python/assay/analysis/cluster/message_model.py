@@ -1,4 +1,4 @@
-"""A model of messages between nodes: their number, their size, and the share that leaves a node.
+"""Predicts messages between nodes: their number, their size, and the share that leaves a node.
 
 A hash spreads rows evenly over all recipients, so each batch becomes one message per recipient:
 10,000 values over 48 recipients are 208 values a message. Some messages stay within the sending
@@ -31,7 +31,7 @@ class Shares:
 
 
 def shares_of(processes: Sequence[int]) -> Shares:
-    """Return the destinations of messages if every process sends equally to every process.
+    """Return message destinations as shares, if every process sends equally to every process.
 
     Each of n processes sends 1/n of its messages to itself, and with k processes on its host (k
     - 1)/n to other processes on that host.
@@ -46,7 +46,7 @@ def shares_of(processes: Sequence[int]) -> Shares:
 
 
 def batch_messages(values: float, batch_values: float, recipients: float) -> float:
-    """Return the number of messages: each batch of values sends one to each recipient.
+    """Return the number of messages if each batch of values sends one message per recipient.
 
     A batch with fewer values than recipients sends one message per value.
     """
@@ -55,7 +55,7 @@ def batch_messages(values: float, batch_values: float, recipients: float) -> flo
 
 
 def blocks_of(maps: float, reducers: float, rows: float | None = None) -> float:
-    """Return the number of blocks of a shuffle: one per map task and reducer.
+    """Return the number of non-empty blocks of a shuffle, at most map tasks times reducers.
 
     With R reducers a block of a map task with m rows is empty with probability (1 - 1/R)^m
     (balls into urns).
@@ -81,7 +81,7 @@ def page_messages(
     page_rows: float | None,
     channels: float,
 ) -> float:
-    """Return the number of pages that the tighter size limit requires, at least one per channel.
+    """Return the number of message pages, by the tighter of the byte and row limits per page.
 
     Args:
         rows: Number of rows that are sent.

@@ -1,4 +1,4 @@
-"""Messages between nodes of a run: the model's prediction compared with the counters."""
+"""Compares predicted with counted messages between the nodes of a cluster."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class MessageFacts:
 
 @dataclass(frozen=True)
 class Predicted:
-    """A quantity as predicted and as counted, for one execution of all operations.
+    """A quantity of messages as predicted and as counted, for one execution of all operations.
 
     Attributes:
         name: Key in figures.
@@ -83,7 +83,7 @@ class Predicted:
 
     @property
     def ratio(self) -> float | None:
-        """Return the counted divided by the predicted value; None if one of them is not known."""
+        """The counted value divided by the predicted value; None if one of them is not known."""
         if self.predicted is None or self.counted is None or not self.predicted:
             return None
         return self.counted / self.predicted
@@ -91,7 +91,7 @@ class Predicted:
 
 @dataclass(frozen=True)
 class Exchanged:
-    """One exchange of a plan.
+    """One exchange node of a query plan, which sends rows between cluster nodes.
 
     Attributes:
         rows: Number of rows that it returned; None if not reported.
@@ -120,12 +120,14 @@ def message_facts(facts: Mapping[str, Any] | None) -> MessageFacts | None:
     except TypeError as error:
         raise ValueError(f"[messages] cannot be read: {error}") from error
     if declared.form not in (BLOCKS, PAGES, BATCHES) or declared.counted not in ("remote", "all"):
-        raise ValueError("[messages]: form is blocks, pages or batches, counted remote or all")
+        raise ValueError(
+            "[messages]: form must be blocks, pages or batches, and counted must be remote or all"
+        )
     return declared
 
 
 def model_of(run: Run) -> tuple[Predicted, ...]:
-    """Return predicted and counted values; empty for an engine that is not a cluster."""
+    """Return predicted and counted message quantities; empty for an engine without a cluster."""
     nodes = workers_of(run)
     if not nodes:
         return ()
@@ -141,7 +143,7 @@ def _nodes_per_host(nodes: Sequence[ClusterNode]) -> list[int]:
 
 
 def _share_rows(shares: Shares, counted: Mapping[str, float]) -> Iterator[Predicted]:
-    """Yield the shares of messages and of bytes that leave their node."""
+    """Yield the predicted and counted shares of messages and bytes that leave their node."""
     spread = (
         "every node sends to every node alike; what is broadcast, or read where it lies, is not"
     )
@@ -167,7 +169,7 @@ def _share_rows(shares: Shares, counted: Mapping[str, float]) -> Iterator[Predic
 def _sizes(
     run: Run, facts: MessageFacts | None, shares: Shares, counted: Mapping[str, float]
 ) -> Iterator[Predicted]:
-    """Yield the number of messages, and the rows and bytes per message."""
+    """Yield the predicted and counted number of messages, and rows and bytes per message."""
     messages, rows, size = (counted.get(word) for word in (MESSAGES, ROWS, BYTES))
     if facts is None:
         why = "the engine does not say what its messages are made of ([messages])"
@@ -189,7 +191,7 @@ def _sizes(
 def _messages(
     run: Run, facts: MessageFacts, shares: Shares, counted: Mapping[str, float]
 ) -> tuple[float | None, str]:
-    """Return the predicted number of messages, and sentences on messages that it omits."""
+    """Return the predicted number of messages, and sentences on messages that it leaves out."""
     recipients = _number(run, facts.recipients)
     if recipients is None:
         return None, f"{facts.recipients} is not told"
@@ -219,7 +221,7 @@ def _blocks(
 def _full(
     run: Run, facts: MessageFacts, recipients: float, counted: Mapping[str, float]
 ) -> float | None:
-    """Return the number of pages, or of batches split by recipient, for the counted rows."""
+    """Return the number of full pages, or of batches per recipient, for the counted rows."""
     rows, size = counted.get(ROWS), counted.get(BYTES)
     most = _number(run, facts.rows)
     if not rows or size is None:
@@ -237,7 +239,7 @@ def _full(
 def exchanges_of(
     run: Run, recipients: float, counted: Mapping[str, float], facts: MessageFacts
 ) -> list[Exchanged]:
-    """Return the exchanges of all plans, with the tasks that write to each.
+    """Return the exchange nodes of all plans, each with its number of sending tasks.
 
     An exchange that reads from another one has as many tasks as that has recipients. The number of
     tasks that read tables comes from the plan, or else from the remaining counted tasks in equal
@@ -283,7 +285,7 @@ def _is_between_nodes(node: PlanNode, names: Sequence[str]) -> bool:
 
 
 def _nearest(node: PlanNode, names: Sequence[str]) -> Iterator[PlanNode]:
-    """Yield the exchanges below a node without another one between."""
+    """Yield the nearest exchange nodes below a plan node."""
     if _is_between_nodes(node, names):
         yield node
         return
@@ -300,7 +302,7 @@ def _number_in_plan(node: PlanNode, name: str) -> float | None:
 
 
 def _number(run: Run, number: str | float | None) -> float | None:
-    """Return a number, the number of workers, or a setting in force."""
+    """Return a declared count: a number itself, the number of workers, or a setting's value."""
     if number is None or isinstance(number, int | float):
         return number
     if number == "workers":

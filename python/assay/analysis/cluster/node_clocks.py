@@ -1,4 +1,4 @@
-"""CPU time of the cluster nodes on this host, from the kernel, at any instant of a run.
+"""CPU time of the cluster nodes on this host at any instant of a run, from kernel samples.
 
 A process belongs to the node of its root process. CPU use is taken as even between two samples,
 so a span must contain several samples.
@@ -107,7 +107,7 @@ def node_clocks(processes: pl.DataFrame, nodes: Sequence[ClusterNode]) -> dict[s
 
 
 def _growth(name: str, first_ns: object) -> pl.Expr:
-    """Return a counter's growth since the previous sample; a new process counts from zero.
+    """Return a counter's growth since the previous sample; new processes count from zero.
 
     A counter that decreases counts as no growth.
     """
@@ -120,7 +120,7 @@ def _growth(name: str, first_ns: object) -> pl.Expr:
 
 
 def _owned(processes: pl.DataFrame, roots: Mapping[int, str]) -> pl.DataFrame:
-    """Return the rows of processes that belong to a node: PROCESS, time_ns, node, cpu_ns, ..."""
+    """Return the process samples that belong to a cluster node, with the name of that node."""
     # A process whose parent ended gets another parent. Its first parent counts.
     parents: dict[int, int] = {}
     for pid, parent in processes.select("pid", "ppid").unique(maintain_order=True).iter_rows():
@@ -142,7 +142,7 @@ def _owned(processes: pl.DataFrame, roots: Mapping[int, str]) -> pl.DataFrame:
 
 
 def _owner(pid: int, parents: Mapping[int, int], roots: Mapping[int, str]) -> str | None:
-    """Return the node of the nearest ancestor that is a root process; None without one."""
+    """Return the cluster node whose root process is the nearest ancestor of a process, or None."""
     seen: set[int] = set()
     here: int | None = pid
     while here is not None and here not in seen:
@@ -154,7 +154,7 @@ def _owner(pid: int, parents: Mapping[int, int], roots: Mapping[int, str]) -> st
 
 
 def cores_at_work(clocks: Iterable[NodeClock], *, ready: bool = False) -> list[float]:
-    """Return the mean number of cores that the nodes used between consecutive samples.
+    """Return the mean number of cores that cluster nodes used between consecutive samples.
 
     Args:
         clocks: CPU clocks, read at the same samples.

@@ -1,4 +1,4 @@
-"""The nodes of a run's cluster."""
+"""Lists the nodes of a run's cluster, with their processes on this host."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ class ClusterNode:
 
     @property
     def works(self) -> bool:
-        """True if the node executes work, which excludes a pure coordinator."""
+        """True if the node executes work; False for a pure coordinator."""
         return self.role != COORDINATOR
 
 
 def cluster_nodes(run: Run, counted: Iterable[str] = ()) -> tuple[ClusterNode, ...]:
-    """Return the nodes of a run, then nodes with counters only; empty without a cluster.
+    """Return the nodes of a run's cluster, then nodes with counters only; empty without a cluster.
 
     Args:
         run: A run of any engine.
@@ -61,12 +61,12 @@ def cluster_nodes(run: Run, counted: Iterable[str] = ()) -> tuple[ClusterNode, .
 
 
 def workers_of(run: Run) -> tuple[ClusterNode, ...]:
-    """Return the nodes that execute work; empty for an engine that is not a cluster."""
+    """Return the cluster nodes that execute work; empty for an engine without a cluster."""
     return tuple(node for node in cluster_nodes(run) if node.works)
 
 
 def shared_cores(run: Run) -> str | None:
-    """Return the reason why more nodes add no cores; None if each node has its own.
+    """Return the reason why more cluster nodes add no cores; None if each node has its own host.
 
     Nodes on one host share its cores, and at least one core serves the client and the
     coordinator.
@@ -81,7 +81,7 @@ def shared_cores(run: Run) -> str | None:
 
 
 def shares_threads(run: Run) -> bool:
-    """Return True if several processes of a cluster on this host share threads of operations.
+    """Return True if several processes of a cluster run on this host, so that they share threads.
 
     Such processes have pools of hundreds of threads, and a task that waits for another node has
     no thread. So threads cannot be assigned to operations.

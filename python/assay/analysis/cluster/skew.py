@@ -1,4 +1,4 @@
-"""Measures how unevenly nodes worked: the largest value divided by the mean.
+"""Measures how unevenly cluster nodes worked: the largest value divided by the mean.
 
 The measure is load imbalance in parallel computing (DeRose, Homer and Johnson, Detecting
 Application Load Imbalance on High End Massively Parallel Systems, Euro-Par 2007). If all nodes
@@ -30,7 +30,7 @@ CPU_TIME, TASK_TIME = "CPU time", "time of tasks"
 
 @dataclass(frozen=True)
 class Skew:
-    """The skew of one measure over the nodes that work.
+    """The skew of one measure over the working nodes of a cluster: largest value over mean.
 
     Attributes:
         measure: Name of the measure.
@@ -55,21 +55,21 @@ class Skew:
 
     @property
     def is_skewed(self) -> bool:
-        """True if the largest value exceeds the mean by enough to be reported."""
+        """True if the largest value exceeds the mean of all nodes by enough to be reported."""
         return self.ratio >= SKEW_MIN
 
     @property
     def idle_share(self) -> float:
-        """The share of time (0 to 1) that an average node is idle if all wait for the slowest."""
+        """The share of time (0 to 1) that an average node is idle while the slowest works."""
         return 1 - self.mean / self.largest
 
     def facts(self) -> dict[str, Any]:
-        """Return the skew as JSON values."""
+        """Return the skew between nodes as JSON values."""
         return asdict(self) | {"ratio": self.ratio, "is_skewed": self.is_skewed}
 
 
 def skews(line: Line, nodes: tuple[ClusterNode, ...]) -> tuple[Skew, ...]:
-    """Return the skew of each measure over the nodes that work; empty for fewer than two.
+    """Return the skew of each measure over the working cluster nodes; empty for fewer than two.
 
     Measures that a node did not report are left out, as are times that are too short to compare.
     """
@@ -91,7 +91,7 @@ def skews(line: Line, nodes: tuple[ClusterNode, ...]) -> tuple[Skew, ...]:
 
 
 def skews_over(lines: Sequence[Line], nodes: tuple[ClusterNode, ...]) -> tuple[Skew, ...]:
-    """Return the skew of each measure in the execution with the median ratio.
+    """Return the skew of each measure over cluster nodes, from the execution with the median ratio.
 
     Each execution is compared separately, because a skew that alternates between nodes
     disappears in a mean. The named node is the one that most often has the largest value.

@@ -1,4 +1,4 @@
-"""The figures of a run's cluster: counters, skew, barriers and time series."""
+"""The measurements of a run's cluster: counters, skew, barriers and time series."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ CORES_UNKNOWN = "how many cores the nodes may use was not recorded"
 
 @dataclass(frozen=True)
 class Cluster:
-    """The cluster of one run with its figures.
+    """The cluster of one run with its counters, skew and barriers.
 
     Attributes:
         title: The engine's kind of node, for readers.
@@ -77,13 +77,13 @@ class Cluster:
     notes: tuple[str, ...] = ()
 
     def skew(self, operation: str | None = None) -> tuple[Skew, ...]:
-        """Return the skew between nodes in the measured part, or in executions of an operation."""
+        """Return the skew between cluster nodes, in the measured part or in one operation."""
         if operation is not None:
             return self.uneven.get(operation, ())
         return () if self.run is None else skews(self.run, self.nodes)
 
     def facts(self) -> dict[str, Any]:
-        """Return the cluster as JSON values."""
+        """Return the cluster measurements as JSON values."""
         return {
             "title": self.title,
             "nodes": [
@@ -112,7 +112,7 @@ class Cluster:
 
 
 def cluster_of(run: Run) -> Cluster | None:
-    """Return the figures of a run's cluster; None if its engine is not a cluster.
+    """Return the cluster measurements of a run; None if its engine is not a cluster.
 
     Raises:
         ValueError: If the engine's declarations cannot be read.
@@ -154,7 +154,7 @@ def cluster_of(run: Run) -> Cluster | None:
 
 
 def platform_cores(run: Run) -> float | None:
-    """Return the number of cores that nodes on this host may use, considering pins and limits."""
+    """Return the number of cores that cluster nodes on this host may use after pins and limits."""
     allowed = run.environment.get("host", {}).get("cpu", {}).get("allowed") or []
     pinned = (run.environment.get("pin") or {}).get("engine") or []
     limited = (run.facts["request"].get("limits") or {}).get("cpu")
@@ -164,7 +164,7 @@ def platform_cores(run: Run) -> float | None:
 
 
 def node_series(clocks: Mapping[str, NodeClock], window: tuple[int, int]) -> dict[str, list[float]]:
-    """Return the busy cores of each node between the samples of a window, and the sample times.
+    """Return the busy cores of each cluster node over time, with the times of the samples.
 
     With more than `POINTS_MAX` samples, each point is the mean of several.
     """
@@ -189,7 +189,7 @@ def node_series(clocks: Mapping[str, NodeClock], window: tuple[int, int]) -> dic
 
 
 def _unread(operations: Mapping[str, Line], whole: Line | None) -> tuple[str, ...]:
-    """Return the operations without any execution that has counter readings around it."""
+    """Return the operations of which no execution has cluster counters around it."""
     if whole is None or not whole.whole.grown:
         return ()
     return tuple(name for name, line in operations.items() if not line.whole.grown)
@@ -214,7 +214,7 @@ def _readings(run: Run, declared: ClusterFacts | None) -> NodeReadings | None:
 
 
 def _span(readings: NodeReadings | None, window: tuple[int, int]) -> tuple[int, int]:
-    """Return the span of counter readings around a window, or the window without two readings."""
+    """Return the time span of the counter readings around a window, or the window without them."""
     times = [] if readings is None else readings.around(*window)
     return (times[0], times[-1]) if len(times) > 1 else window
 
@@ -226,7 +226,7 @@ def _said(declared: ClusterFacts) -> dict[str, str]:
 def _missing(
     declared: ClusterFacts | None, readings: NodeReadings | None, lines: Sequence[Line | None]
 ) -> dict[str, str]:
-    """Return the reason why a counter has no value, by its name."""
+    """Return why a cluster counter has no value, by the name of the counter."""
     if declared is None:
         return dict.fromkeys(WORDS, NOT_DECLARED)
     counted = {word for line in lines if line is not None for word in line.whole.grown}

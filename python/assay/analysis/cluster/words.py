@@ -1,4 +1,4 @@
-"""Shared names for the counters of cluster nodes. Each engine maps its counters to them."""
+"""Shared names for counters of cluster nodes, to which each engine maps its own counters."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Compares two sides of a study: their difference, and how much of it each change explains."""
+"""Compares two engines, versions or settings and splits the time difference by cause."""

@@ -1,4 +1,4 @@
-"""Explains why a statement takes longer, from the measurements of both sides.
+"""Explains why a statement takes longer on one of two compared systems, by measured causes.
 
 The causes are applied in a fixed order. CPU time before execution is planning, by CPU samples.
 The rest of the difference is due to the plan if the plan changed. Without a changed plan, it is
@@ -40,7 +40,7 @@ OF_TERMS = {
 
 @dataclass(frozen=True)
 class Amount:
-    """A part of the time difference between two sides, with its cause.
+    """A share of the time difference between two compared systems, with its cause.
 
     Attributes:
         operation, statement: The operation and the statement; None means all, or an operation with
@@ -57,7 +57,7 @@ class Amount:
 
 @dataclass(frozen=True)
 class Parts:
-    """The measured parts of the time of a statement's execution.
+    """The measured components of the time of one statement execution: planning, CPU and waits.
 
     Attributes:
         planning_s: CPU seconds before execution.
@@ -74,7 +74,7 @@ NOTHING = Parts(0.0, {}, {})
 
 
 def parts_of(run: Run) -> dict[Key, Parts] | None:
-    """Return the time parts of statements' executions; None without CPU samples by statement.
+    """Return the time components of each statement; None without CPU samples by statement.
 
     Times of parallel threads are scaled down, so that no statement has more than its elapsed
     time.
@@ -144,7 +144,7 @@ def amounts(
     second: Mapping[Key, Parts] | None,
     evidence: Mapping[Key, Evidence],
 ) -> Iterator[Amount]:
-    """Yield the terms of a time difference with their causes; both have the same sum.
+    """Yield each term of a time difference with its cause; the sum stays the same.
 
     Args:
         terms: Terms that `split` returns.
@@ -166,7 +166,7 @@ def amounts(
 
 
 def structural(evidence: Evidence | None) -> str | None:
-    """Return the structural cause of a statement's change; None if both sides execute it alike."""
+    """Return the plan or column change behind a statement's time change; None without one."""
     if evidence is None:
         return None
     if evidence.plan_words:

@@ -1,4 +1,4 @@
-"""Computes the CPU time of a transaction, or of a pass over all operations, by kind of work."""
+"""Computes CPU time by kind of work, for a transaction or one execution of all operations."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @lru_cache(maxsize=64)
 def cpu_by_work(run: Run) -> dict[str, float]:
-    """Return the CPU seconds of a transaction or pass by kind of work; empty without samples."""
+    """Return CPU seconds by kind of work, for a transaction or one execution of all operations."""
     profile, account = read_profile(run), account_of(run)
     if profile is None or account is None:
         return {}

@@ -1,4 +1,4 @@
-"""Compares a statement's plan, reads and settings between two runs."""
+"""Compares a statement's plan, columns read and settings between two runs."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Key = tuple[str, str | None]
 
 @dataclass(frozen=True)
 class Pruned:
-    """The columns of one table that a statement reads and needs, on both sides.
+    """The columns of one table that a statement reads and needs, in each of two compared runs.
 
     Attributes:
         table: The table.
@@ -42,7 +42,7 @@ class Pruned:
 
 @dataclass(frozen=True)
 class Evidence:
-    """The differences in plan, columns and reads of one statement between both sides.
+    """The differences in plan, columns and reads of one statement between two compared runs.
 
     Attributes:
         plans: Comparison of the two plans; None means that a plan is not known.
@@ -59,14 +59,14 @@ class Evidence:
 
     @property
     def plan_words(self) -> tuple[str, ...]:
-        """The structural changes of the plan, largest first."""
+        """The structural changes of the query plan as text, largest first."""
         if self.plans is None:
             return ()
         return tuple(change.says for change in self.plans.changes if change.kind in STRUCTURAL)
 
 
 def evidence_of(first: Run, second: Run) -> dict[Key, Evidence]:
-    """Return the differences of each statement whose plan is known in both runs."""
+    """Return plan and read differences of each statement whose plan is known in both runs."""
     same = first.facts["engine"]["name"] == second.facts["engine"]["name"]
     ours, theirs = _plans(first), _plans(second)
     before, after = _columns(first), _columns(second)
@@ -83,7 +83,7 @@ def evidence_of(first: Run, second: Run) -> dict[Key, Evidence]:
 
 
 def _plans(run: Run) -> dict[Key, Plan]:
-    """Return plans by (operation, statement); statement is None for an operation with only one."""
+    """Return query plans by (operation, statement); statement None if an operation has just one."""
     names = _names(run)
     by_statement: dict[Key, Plan] = {}
     for operation, plans in read_plans(run).items():
@@ -93,7 +93,7 @@ def _plans(run: Run) -> dict[Key, Plan]:
 
 
 def _names(run: Run) -> dict[str, list[str]]:
-    """Return the names of statements by operation, for operations with several statements."""
+    """Return the statement names of each operation that has several statements."""
     plan = run.facts.get("plan", {})
     return dict(zip(plan.get("operations", ()), plan.get("statements") or (), strict=False))
 
@@ -105,7 +105,7 @@ def _name(names: list[str] | None, name: str | None, statement: int) -> str | No
 
 
 def _columns(run: Run) -> dict[Key, dict[str, TableColumns]]:
-    """Return the columns that are read, by statement and table, if the engine reports them."""
+    """Return the table columns that each statement reads, if the engine reports them."""
     names = _names(run)
     by_statement: dict[Key, dict[str, TableColumns]] = {}
     for columns in table_columns(run):

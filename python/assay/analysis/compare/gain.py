@@ -1,4 +1,4 @@
-"""Splits the time difference between two sides into the share that each change explains."""
+"""Splits the time difference between two compared systems into the share of each cause."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class GainRow:
-    """One part of the time difference between two sides.
+    """One component of the time difference between two compared systems.
 
     Attributes:
         key: The operation, statement or cause of this part.
@@ -35,14 +35,14 @@ class GainRow:
 
     @property
     def is_noise(self) -> bool | None:
-        """True if the part may be zero; None after a single round."""
+        """True if the interval of this time difference includes zero; None after a single round."""
         ends = self.seconds.interval
         return None if ends is None else ends[0] <= 0.0 <= ends[1]
 
 
 @dataclass(frozen=True)
 class SplitGain:
-    """The difference between the total times of two sides, and its explanation.
+    """The difference in total time between two compared systems, split by cause.
 
     Attributes:
         is_mix: Whether the total is the time of a transaction. Otherwise the total is the time
@@ -69,7 +69,7 @@ class SplitGain:
 
 
 def gain_of(rounds: Sequence[Round], evidence: Mapping[Key, Evidence]) -> SplitGain | None:
-    """Return the difference between two sides with its causes; None if a side has no result.
+    """Return the time difference between two systems by cause; None if one has no result.
 
     Args:
         rounds: (first side, second side) of each round.
@@ -110,7 +110,7 @@ def gain_of(rounds: Sequence[Round], evidence: Mapping[Key, Evidence]) -> SplitG
 def _rows(
     rounds: Sequence[Sequence[Amount]], key: Callable[[Amount], tuple[str | None, ...]]
 ) -> tuple[GainRow, ...]:
-    """Return the amounts of each key over the rounds; a missing amount counts as zero."""
+    """Return the time difference per key over the rounds; a missing amount counts as zero."""
     sums: list[dict[tuple[str | None, ...], float]] = []
     for round_amounts in rounds:
         of_round: dict[tuple[str | None, ...], float] = {}

@@ -48,7 +48,7 @@ class OperationTimes:
 
     @property
     def differs(self) -> bool | None:
-        """True if the interval excludes 1; None without an interval."""
+        """True if the interval of the time ratio excludes 1; None without an interval."""
         if self.interval is None:
             return None
         low, high = self.interval
@@ -56,7 +56,7 @@ class OperationTimes:
 
 
 def operation_times(before: Run, after: Run) -> list[OperationTimes]:
-    """Return the times of all operations: in the order of `after`, then those only in `before`.
+    """Return the times of all operations in two runs, in the second run's order.
 
     Raises:
         RecordUnreadableError: If the events of a run cannot be read.
@@ -68,7 +68,7 @@ def operation_times(before: Run, after: Run) -> list[OperationTimes]:
 
 
 def times_of(name: str, before: Sequence[float], after: Sequence[float]) -> OperationTimes:
-    """Return the times of one operation from its executions.
+    """Return the times of one operation in two runs, with the interval of their ratio.
 
     Args:
         name: Name of the operation.
@@ -99,7 +99,7 @@ def _values(run: Run) -> dict[str, list[float]]:
 
 
 def _logarithms(values: Sequence[float]) -> list[float]:
-    """Return the logarithms of the values, or of batch medians if there are many values."""
+    """Return the logarithms of values, or of their batch medians if there are many."""
     if len(values) > 2 * BATCHES:
         edges = [len(values) * number // BATCHES for number in range(BATCHES + 1)]
         values = [median(values[begin:end]) for begin, end in pairwise(edges)]

@@ -1,4 +1,4 @@
-"""Ratios between two sides over the rounds: throughput, and times of each operation.
+"""Throughput and time ratios between two compared systems over the rounds.
 
 Each round is compared separately (`rounds`). Even if nothing differs, one interval in twenty
 excludes 1 by chance.
@@ -31,7 +31,7 @@ PERCENTILES = ("p50", "p99", "p999")
 
 @dataclass(frozen=True)
 class Ratio:
-    """The ratio between both sides in one quantity.
+    """The ratio of throughput or time between two compared systems.
 
     Attributes:
         what: `throughput`, `whole`, or the name of an operation or statement.
@@ -52,12 +52,12 @@ class Ratio:
 
     @property
     def differs(self) -> bool | None:
-        """True if the interval excludes 1; None without an interval."""
+        """True if the interval of the ratio excludes 1; None without an interval."""
         return None if self.interval is None else not self.interval[0] <= 1.0 <= self.interval[1]
 
 
 def ratios_of(rounds: Sequence[tuple[Run, Run]]) -> tuple[Ratio, ...]:
-    """Return the ratios of all quantities that both sides have: whole first, statements last."""
+    """Return the ratios of throughput and times that both compared systems have."""
     values = [(values_of(left), values_of(right)) for left, right in rounds]
     keys = dict.fromkeys(key for pair in values for key in pair[0] if key in pair[1])
     ratios = []
@@ -86,7 +86,7 @@ def by_chance(ratios: Sequence[Ratio]) -> float:
 
 @lru_cache(maxsize=64)
 def values_of(run: Run) -> Values:
-    """Return a run's positive rates (operations per second) and times (seconds)."""
+    """Return a run's positive throughput (operations per second) and times (seconds)."""
     account = account_of(run)
     if account is None:
         return {}

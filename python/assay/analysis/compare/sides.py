@@ -1,4 +1,4 @@
-"""Compares the two sides of a study over their rounds."""
+"""Compares two systems (engines, versions or settings) over the rounds of a study."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Difference:
-    """A time on both sides: means over the rounds, and their difference with its interval."""
+    """A mean time on each of two compared systems, and the difference with its interval."""
 
     key: tuple[str | None, ...]
     first_s: float
@@ -40,7 +40,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class Tails:
-    """The causes of the slowest executions on each side; None for a side without a tail."""
+    """The causes of the slowest executions of an operation on each of two compared systems."""
 
     operation: str
     first: Tail | None
@@ -49,7 +49,7 @@ class Tails:
 
 @dataclass(frozen=True)
 class TwoSides:
-    """The results of a comparison of two sides.
+    """The results of comparing two engines, versions or settings.
 
     Attributes:
         ratios: Ratios of throughput and of operation times between the sides.
@@ -73,7 +73,7 @@ class TwoSides:
 
 
 def compare_sides(rounds: Sequence[Round]) -> TwoSides:
-    """Return the comparison of two sides.
+    """Return the comparison of two systems from their runs in each round.
 
     Args:
         rounds: (first side, second side) of each round; at least one round.
@@ -93,12 +93,12 @@ def compare_sides(rounds: Sequence[Round]) -> TwoSides:
 
 
 def _weights(gain: SplitGain) -> dict[tuple[str | None, ...], float]:
-    """Return each statement's absolute contribution to the difference, in seconds."""
+    """Return each statement's absolute contribution to the time difference, in seconds."""
     return {row.key: abs(row.seconds.value) for row in gain.by_statement}
 
 
 def _tails(rounds: Sequence[Round]) -> list[Tails]:
-    """Return each operation's tail on both sides: of all rounds, the tail with the median time."""
+    """Return the slowest executions of each operation in the round with the median tail time."""
     sides = [[statement_times(pair[side]) for pair in rounds] for side in (0, 1)]
     names = dict.fromkeys(name for side in sides for by_name in side for name in by_name)
     tails = []
@@ -121,7 +121,7 @@ def _seconds_by_key(run: Run) -> dict[tuple[str | None, ...], float]:
 
 
 def _planning(rounds: Sequence[Round], gain: SplitGain | None) -> tuple[Difference, ...]:
-    """Return CPU time before execution; statements with the largest difference first."""
+    """Return CPU time before execution (planning) by statement, the largest difference first."""
     works = [(statement_work(left), statement_work(right)) for left, right in rounds]
     if any(work is None for pair in works for work in pair):
         return ()

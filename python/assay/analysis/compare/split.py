@@ -1,4 +1,4 @@
-"""Splits the difference between two time accounts into parts with an exact sum.
+"""Splits the difference between two totals of time into terms with an exact sum.
 
 The product of a count and a time has two terms: the change of each factor times the mean of the
 other factor. The two terms sum to the change of the product exactly. If only the time changes,
@@ -22,7 +22,7 @@ TermKind = Literal["time", "executions", "between statements", "mix", "between"]
 
 @dataclass(frozen=True)
 class Term:
-    """One part of the difference between two time accounts.
+    """One term of the difference between two totals of time.
 
     Attributes:
         kind: `time`: an execution takes longer. `executions`: the statement is executed more
@@ -43,7 +43,7 @@ class Term:
 
 
 def split(first: Account, second: Account) -> list[Term]:
-    """Return the extra time of the second side, in parts that sum to the whole difference."""
+    """Return the extra time of the second total as terms that sum to the whole difference."""
     names = list(dict.fromkeys([*first.operations, *second.operations]))
     terms: list[Term] = []
     mix_s = 0.0
@@ -80,6 +80,6 @@ def _operation_terms(
 
 
 def _both(left: Executed | None, right: Executed | None) -> tuple[Executed, Executed]:
-    """Return a statement's executions on both sides; a missing side gets the other side's time."""
+    """Return a statement's executions in both totals; if one lacks them, their count is zero."""
     a = left or Executed(0.0, right.mean_s if right else 0.0)
     return a, right or Executed(0.0, a.mean_s)

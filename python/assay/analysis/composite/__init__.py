@@ -1,4 +1,4 @@
-"""TPC-H's metrics from the record of a test: intervals, rounding, names and sensitivity."""
+"""Computes TPC-H's metrics from a recorded test: intervals, rounding, names and sensitivity."""
 
 from assay.analysis.composite.played import Played, played
 

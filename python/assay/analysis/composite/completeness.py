@@ -1,4 +1,4 @@
-"""Finds the reasons why a test has no metric: operations that failed or were never executed."""
+"""Finds why a TPC-H test has no metric: operations that failed or were never executed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Planned = tuple[str, int, str, int]
 
 
 def why_not_whole(facts: dict[str, Any], events: pl.DataFrame) -> tuple[str, ...]:
-    """Return sentences on why a test has no metric; empty if all operations succeeded.
+    """Return sentences on why a TPC-H test has no metric; empty if all operations succeeded.
 
     Args:
         facts: run.json of a run with a test.
@@ -40,7 +40,7 @@ def why_not_whole(facts: dict[str, Any], events: pl.DataFrame) -> tuple[str, ...
 
 
 def planned_operations(facts: dict[str, Any]) -> Iterator[Planned]:
-    """Yield (phase, session, operation, variant) of every operation that the test planned.
+    """Yield (phase, session, operation, variant) of every operation that a TPC-H test planned.
 
     A phase of several passes is planned once. The passes themselves show whether they are
     complete.
@@ -59,7 +59,7 @@ def planned_operations(facts: dict[str, Any]) -> Iterator[Planned]:
 
 
 def _kind(phase: str) -> str | None:
-    """Return the test, power or throughput, of a phase; None for other phases."""
+    """Return `power` or `throughput` for a phase of a TPC-H test; None for other phases."""
     kind = phase.partition("-")[0]
     return kind if kind in (PHASE_POWER, PHASE_THROUGHPUT) else None
 

@@ -1,4 +1,4 @@
-"""The metrics of one run of a test, with and without the specification's rounding."""
+"""Computes TPC-H's metrics of one run, with and without the specification's rounding."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SHORT_SHARE_MAX = 0.1
 
 @dataclass(frozen=True)
 class Figures:
-    """The metrics of one run of a test. A metric is None if its test was not executed.
+    """TPC-H's power, throughput and composite metrics of a run; None if not executed.
 
     Attributes:
         power: The power metric: per hour, times the scale.
@@ -34,14 +34,14 @@ class Figures:
 
     @property
     def composite(self) -> float | None:
-        """The geometric mean of power and throughput; None if either is None."""
+        """The geometric mean of the power and throughput metrics; None if either is None."""
         if self.power is None or self.throughput is None:
             return None
         return composite(self.power, self.throughput)
 
     @property
     def first_known(self) -> float | None:
-        """The composite metric, or else power, or else throughput; None without any."""
+        """The composite metric, or else power, or else throughput; None if no metric is known."""
         return next(
             (
                 metric
@@ -53,7 +53,7 @@ class Figures:
 
 
 def figures(run: PerformanceRun, scale: float, *, rounded: bool = True) -> Figures:
-    """Return the metrics of a complete run of a test.
+    """Return TPC-H's power, throughput and composite metrics of a complete run.
 
     Args:
         run: The run.
@@ -68,12 +68,12 @@ def figures(run: PerformanceRun, scale: float, *, rounded: bool = True) -> Figur
 
 
 def reported_run(runs: Sequence[PerformanceRun], scale: float) -> PerformanceRun:
-    """Return the run that is reported: the one with the lower composite, or the only one."""
+    """Return the reported run of a TPC-H test: the run with the lower composite metric."""
     return min(runs, key=lambda run: figures(run, scale).first_known or 0.0)
 
 
 def counted_power_s(test: PowerTest, *, rounded: bool = True) -> tuple[list[float], list[float]]:
-    """Return the seconds of queries and of refresh functions that count in a power test."""
+    """Return the seconds of queries and refresh functions that count in TPC-H's power test."""
     queries = raised([interval.length_ns for interval in test.queries])
     if rounded:
         return [counted_s(length_ns) for length_ns in queries], [
@@ -85,12 +85,12 @@ def counted_power_s(test: PowerTest, *, rounded: bool = True) -> tuple[list[floa
 
 
 def counted_elapsed_s(test: ThroughputTest, *, rounded: bool = True) -> float:
-    """Return the elapsed seconds that count in a throughput test."""
+    """Return the elapsed seconds that count in TPC-H's throughput test."""
     return elapsed_s(test.elapsed_ns) if rounded else test.elapsed_ns * NS
 
 
 def short_share(test: PowerTest) -> float:
-    """Return the share of a power test's intervals that are dominated by rounding."""
+    """Return the share of a power test's intervals that are so short that rounding dominates."""
     every = (*test.queries, *test.refreshes)
     return sum(interval.length_ns < SHORT_NS for interval in every) / len(every)
 

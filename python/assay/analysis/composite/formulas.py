@@ -1,4 +1,4 @@
-"""TPC-H's metrics as functions of the lengths of intervals in seconds."""
+"""TPC-H's metrics as functions of interval lengths in seconds."""
 
 from __future__ import annotations
 

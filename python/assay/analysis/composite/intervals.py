@@ -1,4 +1,4 @@
-"""Computes query and refresh intervals of a test, from the events of its phases.
+"""Computes the query and refresh intervals of a TPC-H test from the events of its phases.
 
 The interval of a query lasts from its submission to the submission of the next query in its
 session. The last query's interval ends with its last output. The interval of a refresh function
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Interval:
-    """One measured interval of a test.
+    """One measured query or refresh interval of a TPC-H test.
 
     Attributes:
         operation: Name of the query or the refresh function.
@@ -38,7 +38,7 @@ class Interval:
 
     @property
     def seconds(self) -> float:
-        """The unrounded length in seconds."""
+        """The unrounded length of the TPC-H interval in seconds."""
         return self.length_ns * NS
 
     def scaled(self, factors: Mapping[str, float]) -> Interval:
@@ -49,7 +49,7 @@ class Interval:
 
 @dataclass(frozen=True)
 class PowerTest:
-    """One power test: queries in one session, between the two refresh functions if it has them.
+    """One TPC-H power test: queries in one session, optionally between two refresh functions.
 
     Attributes:
         queries: Intervals of the queries, in the order of execution.
@@ -67,7 +67,7 @@ class PowerTest:
 
 @dataclass(frozen=True)
 class Stream:
-    """The operations that one session of a throughput test executed.
+    """The operations that one session of a TPC-H throughput test executed.
 
     Attributes:
         begun_ns: Time of the first submission.
@@ -93,7 +93,7 @@ class Stream:
 
 @dataclass(frozen=True)
 class ThroughputTest:
-    """One throughput test: concurrent query streams, and a refresh stream if it has one.
+    """One TPC-H throughput test: concurrent query streams, optionally with a refresh stream.
 
     Attributes:
         streams: Query streams, in the order of their numbers, which begin at 1.
@@ -105,7 +105,7 @@ class ThroughputTest:
 
     @property
     def sessions(self) -> tuple[Stream, ...]:
-        """All streams of the test, the refresh stream last."""
+        """All query streams of the throughput test, then the refresh stream if there is one."""
         return self.streams if self.refreshes is None else (*self.streams, self.refreshes)
 
     @property
@@ -126,7 +126,7 @@ class ThroughputTest:
 
 @dataclass(frozen=True)
 class PerformanceRun:
-    """A power test and the following throughput test, as far as they were executed.
+    """A TPC-H power test and the throughput test after it, as far as they were executed.
 
     Attributes:
         number: Number of the run, from 1.
@@ -158,7 +158,7 @@ class PerformanceRun:
 def performance_runs(
     events: pl.DataFrame, refreshes: Collection[str]
 ) -> tuple[PerformanceRun, ...]:
-    """Return the runs of a test, ordered by number.
+    """Return the executed TPC-H power and throughput tests of a run, ordered by number.
 
     Args:
         events: All events of the record. Only the first pass of a power phase counts.
@@ -178,18 +178,18 @@ def performance_runs(
 
 
 def power_passes(events: pl.DataFrame, refreshes: Collection[str]) -> list[PowerTest]:
-    """Return the passes of a power phase with events, in their order."""
+    """Return a power test for each executed pass over the queries, in time order."""
     passes = events.partition_by("pass", maintain_order=True)
     return [_power(part, refreshes) for part in passes]
 
 
 def number(phase: str) -> int:
-    """Return the number of the run that a phase belongs to."""
+    """Return the number of the TPC-H performance run at the end of a phase's name."""
     return int(phase.rpartition("-")[2])
 
 
 def ended_events(events: pl.DataFrame) -> pl.DataFrame:
-    """Return the events of a test that ended, ordered by start.
+    """Return the events of operations that ended, ordered by their start.
 
     Records without variants get variant 0.
     """

@@ -1,4 +1,4 @@
-"""Computes the memory of queries, and predicts it at other scales and numbers of streams."""
+"""Computes the peak memory of TPC-H queries, and predicts it for other scales and streams."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FORMULA = "M(SF', S') = M x (SF' / SF) x (S' / S)"
 
 @dataclass(frozen=True)
 class MemoryPeak:
-    """Peak memory of a query or test, beyond the resident memory before it started.
+    """Peak memory of a TPC-H query or test, beyond the resident memory before its start.
 
     Attributes:
         what: Description of the consumer.
@@ -37,7 +37,7 @@ class MemoryPeak:
 
 @dataclass(frozen=True)
 class MemoryAt:
-    """Predicted memory of queries at another scale.
+    """Predicted peak memory of TPC-H queries at another scale.
 
     Attributes:
         scale: Scale factor.
@@ -83,7 +83,7 @@ def memory_peaks(
     operations: Iterable[OperationSummary],
     processes: pl.DataFrame | None,
 ) -> tuple[MemoryPeak, ...]:
-    """Return the measured memory peaks; the one with the most memory per stream is first.
+    """Return the measured memory peaks of TPC-H queries; the highest per stream is first.
 
     Queries and tests without extra memory are left out.
 

@@ -1,4 +1,4 @@
-"""Names a test's metrics by the parts of the specification that the test left out."""
+"""Names TPC-H's metrics, with a note on each required step that the test left out."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ OTHERWISE = {POWER: "power-like", THROUGHPUT: "throughput-like", COMPOSITE: "com
 
 @dataclass(frozen=True)
 class MetricName:
-    """The label and title of a metric, which depend on what the test left out.
+    """The label and title of a TPC-H metric, which depend on the steps that the test left out.
 
     Attributes:
         label: Heading of the column. Only a full test has the specification's name.
@@ -45,7 +45,7 @@ def specified_names(facts: dict[str, Any]) -> dict[str, str]:
 
 
 def left_out(facts: dict[str, Any], *, queries: int, runs: int) -> tuple[str, ...]:
-    """Return the parts of the specification that a test left out; empty for a full test.
+    """Return phrases on the steps of TPC-H that a test left out; empty for a full test.
 
     Args:
         facts: Content of run.json of a run with a test.
@@ -79,7 +79,7 @@ def _streams(test: dict[str, Any]) -> str:
 
 
 def _passes_before(phases: list[dict[str, Any]]) -> str:
-    """Return a phrase on untimed passes that filled memory before the first power test, or ''."""
+    """Return a phrase on untimed executions that filled the cache before the power test, or ''."""
     passes = sum(phase["passes_min"] for phase in phases if phase["name"] == PHASE_WARMUP)
     return f"{passes} untimed pass{'es' if passes > 1 else ''} before" if passes else ""
 
@@ -89,7 +89,7 @@ def _runs(runs: int) -> str:
 
 
 def metric_name(kind: str, specified: Mapping[str, str], missing: tuple[str, ...]) -> MetricName:
-    """Return the name of a test's power, throughput or composite metric.
+    """Return the label and title of a test's power, throughput or composite metric.
 
     Args:
         kind: `power`, `throughput` or `composite`.

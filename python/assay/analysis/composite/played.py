@@ -1,4 +1,4 @@
-"""Reads a test from the record: its runs, the parts left out, and why it has no metric."""
+"""Reads a TPC-H test from a record: its runs, left-out steps, and why it has no metric."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ STEADY = "steady"
 
 @dataclass(frozen=True)
 class Played:
-    """The test that a run executed.
+    """The TPC-H test (power, throughput, full or steady) that a run executed.
 
     Attributes:
         kind: `power`, `throughput`, `full` or `steady`.
@@ -75,28 +75,28 @@ class Played:
 
     @property
     def reported(self) -> PerformanceRun | None:
-        """The reported run: the one with the lower composite; None without a metric."""
+        """The run whose metrics are reported: the one with the lower composite, or None."""
         return reported_run(self.runs, self.scale) if self.runs and not self.why_not else None
 
     def figures(self, *, rounded: bool = True) -> Figures:
-        """Return the metrics of the reported run; all None without a reported run."""
+        """Return the TPC-H metrics of the reported run; all None without a reported run."""
         run = self.reported
         return Figures(None, None) if run is None else figures(run, self.scale, rounded=rounded)
 
     def named(self, kind: str) -> MetricName:
-        """Return the name of the power, the throughput or the composite metric."""
+        """Return the label and title of the power, throughput or composite metric."""
         return metric_name(kind, self.specified, self.left_out)
 
     @property
     def powers(self) -> tuple[PowerTest, ...]:
-        """The power tests whose intervals show the variation between tests."""
+        """The power tests whose intervals show the variation of query times."""
         if self.steady is not None:
             return self.steady.tests
         return tuple(run.power for run in self.runs if run.power is not None)
 
     @property
     def metrics(self) -> tuple[str, ...]:
-        """The kinds of metric that this kind of test has."""
+        """The names of the metrics that this kind of TPC-H test has."""
         by_kind = {"full": (COMPOSITE, POWER, THROUGHPUT), "throughput": (THROUGHPUT,)}
         return by_kind.get(self.kind, (POWER,))
 
@@ -110,7 +110,7 @@ class Played:
 
 
 def played(run: Run) -> Played | None:
-    """Return the test that a run executed; None without one.
+    """Return the TPC-H test that a run executed; None without one.
 
     Raises:
         RecordUnreadableError: If the events of the run cannot be read.
@@ -120,7 +120,7 @@ def played(run: Run) -> Played | None:
 
 
 def played_of(facts: dict[str, Any], events: pl.DataFrame, *, driven: bool = False) -> Played:
-    """Return the test described by `test` in run.json and by the events.
+    """Return the TPC-H test described by `test` in run.json and by the events.
 
     Args:
         facts: Content of run.json.
@@ -177,7 +177,7 @@ def _steady_rule(facts: dict[str, Any]) -> dict[str, Any]:
 
 
 def _whole_passes(events: pl.DataFrame, queries: int) -> tuple[PowerTest, ...]:
-    """Return the passes in which every query ended; a stopped run's last pass may be partial."""
+    """Return the executed passes over all queries, without a last pass that was cut short."""
     mine = ended_events(events).filter(pl.col("phase").str.starts_with(f"{PHASE_POWER}-"))
     if mine.is_empty():
         return ()

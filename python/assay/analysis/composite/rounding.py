@@ -1,4 +1,4 @@
-"""Rounds intervals and metrics as the specification requires, with its 1000:1 rule."""
+"""Rounds intervals and metrics as TPC-H requires, with its rule on a 1000:1 ratio of times."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TENTHS = 10
 
 
 def counted_s(length_ns: int | Fraction) -> float:
-    """Return the seconds of an interval, rounded to the nearest 0.01 s and at least 0.01 s."""
+    """Return an interval in seconds, rounded to 0.01 s and at least 0.01 s, as TPC-H requires."""
     # The floor of length / HUNDREDTH_NS + 1 / 2, in integers, because a sum of fractions is
     # slow.
     parts = length_ns.denominator * HUNDREDTH_NS
@@ -31,7 +31,7 @@ def elapsed_s(length_ns: int) -> float:
 
 
 def raised(lengths_ns: Sequence[int]) -> list[int | Fraction]:
-    """Return query intervals by the 1000:1 rule: at least a thousandth of the longest one.
+    """Return query intervals raised to at least a thousandth of the longest (TPC-H's rule).
 
     The rule applies to queries of a power test, not to refresh functions or throughput tests.
     """
@@ -41,11 +41,11 @@ def raised(lengths_ns: Sequence[int]) -> list[int | Fraction]:
 
 
 def raised_s(seconds: Sequence[float]) -> list[float]:
-    """Return seconds by the 1000:1 rule, for medians and predictions without whole nanoseconds."""
+    """Return seconds raised to at least a thousandth of the longest (TPC-H's rule)."""
     least_s = max(seconds) / SPREAD_MAX
     return [max(length_s, least_s) for length_s in seconds]
 
 
 def reported(value: float) -> float:
-    """Return a metric rounded to the nearest 0.1, as it is reported."""
+    """Return a TPC-H metric rounded to the nearest 0.1."""
     return floor(value * TENTHS + 0.5) / TENTHS

@@ -1,4 +1,4 @@
-"""Computes the weight of each interval in the composite, in closed form.
+"""Computes by how much each query interval changes TPC-H's composite metric, in closed form.
 
 With n intervals in a power test and C = sqrt(P x T):
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class IntervalWeight:
-    """The weight of an operation in the metrics: change in per cent per per cent of its time.
+    """The elasticity of TPC-H's metrics to one operation: % change of a metric per % of time.
 
     Attributes:
         operation: Name of the query or refresh function.
@@ -60,7 +60,7 @@ class IntervalWeight:
 def interval_weights(
     run: PerformanceRun, powers: Sequence[PowerTest], scale: float
 ) -> tuple[IntervalWeight, ...]:
-    """Return the weight of each operation of the reported run, in the power test's order.
+    """Return the elasticity of TPC-H's metrics to the time of each operation.
 
     Args:
         run: The reported run.
@@ -129,7 +129,7 @@ def interval_of(test: PowerTest, name: str) -> Interval:
 def _with_spread(
     weight: IntervalWeight, run: PerformanceRun, powers: Sequence[PowerTest], scale: float
 ) -> IntervalWeight:
-    """Return the weight with the effect of its operation's variation over power tests."""
+    """Return the elasticity with the effect of the operation's variation between power tests."""
     if run.power is None or len(powers) < 2:  # noqa: PLR2004 - one has no spread
         return weight
     name = weight.operation
@@ -145,7 +145,7 @@ def _with_spread(
 
 
 def _change(run: PerformanceRun, name: str, length_ns: int, scale: float) -> float | None:
-    """Return the relative change of the run's first metric for another power interval."""
+    """Return the relative change of the main metric if one power interval had another length."""
 
     def moved(every: Sequence[Interval]) -> tuple[Interval, ...]:
         return tuple(

@@ -1,4 +1,4 @@
-"""Computes the times of steady power passes, and of the first pass.
+"""Computes the times of repeated power passes once they are steady, and of the first pass.
 
 The driver executes passes until the last three differ by at most 5 % between shortest and
 longest, or until 30 passes are done. Each query's steady time is its median over these three
@@ -24,7 +24,7 @@ WITHIN = 0.05
 
 @dataclass(frozen=True)
 class PassFigures:
-    """The times of one pass, or steady times over several passes, in seconds.
+    """Query times of one pass over all queries, or of several steady passes, in seconds.
 
     Attributes:
         sum_s: Sum of all intervals.
@@ -37,7 +37,7 @@ class PassFigures:
 
 @dataclass(frozen=True)
 class Steady:
-    """The times of all passes of a steady test.
+    """The query times of all passes in a TPC-H test that repeats until times are steady.
 
     Attributes:
         passes: Times of each pass, in order.
@@ -55,12 +55,12 @@ class Steady:
 
     @property
     def figure(self) -> PassFigures | None:
-        """The steady times: figures of the median test; None with fewer than three passes."""
+        """The steady query times, from median intervals; None with fewer than three passes."""
         return None if self.test is None else _figures(self.test)
 
 
 def steady(tests: Sequence[PowerTest], rule: Mapping[str, Any]) -> Steady | None:
-    """Return the times of complete passes; None without one.
+    """Return the query times of complete passes over the queries; None without one.
 
     Args:
         tests: The complete passes, in order.
@@ -84,12 +84,12 @@ def steady(tests: Sequence[PowerTest], rule: Mapping[str, Any]) -> Steady | None
 
 
 def are_alike(lengths_s: Sequence[float], within: float) -> bool:
-    """Return True if the longest length exceeds the shortest by at most a share of it."""
+    """Return True if the longest time is at most the share `within` above the shortest."""
     return max(lengths_s) - min(lengths_s) <= within * min(lengths_s)
 
 
 def _middle(tests: Sequence[PowerTest]) -> PowerTest:
-    """Return a test with the median length of each query; all passes have the same order."""
+    """Return a power test in which each query has the median interval of the given passes."""
     columns = zip(*(test.queries for test in tests), strict=True)
     return PowerTest(
         tuple(

@@ -1,4 +1,4 @@
-"""Estimates a power test's use of the machine, from the same work in concurrent streams."""
+"""Estimates how fully a single query stream uses the machine, from concurrent streams."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Utilisation:
-    """One run's power test compared with its throughput test.
+    """The time of one TPC-H power test compared with that of the throughput test of its run.
 
     Attributes:
         run: Number of the run.
@@ -35,7 +35,7 @@ class Utilisation:
 
 
 def utilisation(run: PerformanceRun) -> Utilisation | None:
-    """Return the power test's use of the machine in one run; None without both tests."""
+    """Return a single stream's share of the machine, from both TPC-H tests; None without both."""
     if run.power is None or run.throughput is None or run.power.seconds <= 0:
         return None
     streams, elapsed_s = len(run.throughput.streams), run.throughput.elapsed_ns * NS
@@ -46,5 +46,5 @@ def utilisation(run: PerformanceRun) -> Utilisation | None:
 
 
 def utilised_share(power_s: float, elapsed_s: float, streams: int) -> float:
-    """Return the time of one stream's work on a shared machine divided by its time alone."""
+    """Return a stream's mean time in concurrent execution divided by its time alone."""
     return elapsed_s / streams / power_s

@@ -1,1 +1,1 @@
-"""Analyses the engine's own counters."""
+"""Analyses the counters that the database engine itself reports."""

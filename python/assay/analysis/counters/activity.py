@@ -1,4 +1,4 @@
-"""Activity counters of an engine, such as look-ups, over parts of a run and by operation.
+"""Activity counters of an engine, such as index look-ups, per interval and per operation.
 
 Each engine maps its counters (`[activity]` of its `counters.toml`) to the names of
 `analysis.meters`, which prints them as one line.
@@ -28,7 +28,7 @@ INTERVALS_MAX = 10
 
 @dataclass(frozen=True)
 class ActivityFacts:
-    """The section `[activity]` of `counters.toml`: an engine's counter for each of `meters.WORDS`.
+    """The engine's counter for each name in `meters.WORDS`, from `[activity]` of `counters.toml`.
 
     Attributes:
         title: Title of the line, for readers.
@@ -44,7 +44,7 @@ class ActivityFacts:
 
 
 def activity_facts(facts: Mapping[str, Any] | None) -> ActivityFacts | None:
-    """Return the activity section of an engine's `counters.toml`; None if it has none.
+    """Return the activity section of an engine's `counters.toml`; None if the file has none.
 
     Raises:
         ValueError: If a key is missing or unknown, or a counter name is not part of the line.
@@ -57,12 +57,15 @@ def activity_facts(facts: Mapping[str, Any] | None) -> ActivityFacts | None:
     except TypeError as error:
         raise ValueError(f"[activity] cannot be read: {error}") from error
     if unknown := set(declared.counters) - set(WORDS):
-        raise ValueError(f"activity.counters has {sorted(unknown)}: it has {', '.join(WORDS)}")
+        raise ValueError(
+            f"activity.counters has the unknown key {sorted(unknown)}; allowed keys: "
+            f"{', '.join(WORDS)}"
+        )
     return declared
 
 
 def activity_between(run: Run, span: Span) -> dict[str, float] | None:
-    """Return the growth of `meters.WORDS` between two instants; None if not counted."""
+    """Return the growth of the activity counters between two instants; None if not counted."""
     declared = _declared(run)
     if declared is None or not run.has("engine"):
         return None
@@ -70,7 +73,7 @@ def activity_between(run: Run, span: Span) -> dict[str, float] | None:
 
 
 def activity_by_operation(run: Run) -> dict[str, dict[str, float]]:
-    """Return the median growth of `meters.WORDS` in an execution of each operation."""
+    """Return the median growth of activity counters in an execution of each operation."""
     declared = _declared(run)
     if declared is None or not run.has("engine-operations"):
         return {}
@@ -120,7 +123,7 @@ def _declared(run: Run) -> ActivityFacts | None:
 
 
 def _counted(readings: pl.DataFrame, declared: ActivityFacts) -> pl.DataFrame:
-    """Return readings of the activity counters, with the column `word` for the shared name."""
+    """Return readings of the activity counters with the column `word` for their shared name."""
     word_by_counter = {counter: word for word, counter in declared.counters.items()}
     own = plain_readings(readings).filter(
         pl.col("source") == declared.source, pl.col("counter").is_in(list(word_by_counter))
@@ -133,7 +136,7 @@ def _grown(counted: pl.DataFrame, span: Span) -> dict[str, float]:
 
 
 def _of(within: pl.DataFrame) -> dict[str, float]:
-    """Return growth by name from first to last reading, without counters that were reset."""
+    """Return counter growth by name from first to last reading, without reset counters."""
     if within["time_ns"].n_unique() < 2:  # noqa: PLR2004 - a difference is of two
         return {}
     value = pl.col("value")
@@ -148,7 +151,7 @@ def _of(within: pl.DataFrame) -> dict[str, float]:
 
 
 def _intervals(within: pl.DataFrame, zero_ns: int) -> list[dict[str, Any]]:
-    """Return the counts of intervals between readings, merged to a limited number of intervals."""
+    """Return the activity counts of intervals between readings, merged to a limited number."""
     times = within["time_ns"].unique().sort().to_list()
     last = len(times) - 1
     count = min(INTERVALS_MAX, last)

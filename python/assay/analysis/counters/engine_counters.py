@@ -1,4 +1,4 @@
-"""An engine's own counters: rates, totals of the measured part, and growth by operation.
+"""Computes rates, totals and growth per operation of the counters that an engine reports.
 
 Counters are rows of (source, object, counter, value) with the engine's own names. Each engine
 declares which counters are shown, with title and unit. The form is in
@@ -63,7 +63,7 @@ class Shown:
 
 @dataclass(frozen=True)
 class Share:
-    """A quotient that an engine declares: the sum of some counters divided by that of others."""
+    """A quotient that an engine declares: the sum of some counters over the sum of others."""
 
     name: str
     title: str
@@ -91,20 +91,24 @@ def declared(facts: dict[str, Any]) -> tuple[list[Shown], list[Share]]:
     names = {figure.name for figure in shown}
     for share in shares:
         if unknown := {*share.part, *share.whole} - names:
-            raise ValueError(f"share {share.name!r} names {sorted(unknown)}, which is no figure")
+            raise ValueError(
+                f"the share {share.name!r} names {sorted(unknown)}, which is not a counter"
+            )
     return shown, shares
 
 
 def _check(figure: Shown) -> None:
     if figure.kind not in (COUNTER, GAUGE):
-        raise ValueError(f"counter {figure.name!r} is of kind {figure.kind!r}: neither of both")
+        raise ValueError(f"the counter {figure.name!r} has the unknown kind {figure.kind!r}")
     is_number = isinstance(figure.scale, int | float)
     if not is_number:
-        raise ValueError(f"counter {figure.name!r} has scale {figure.scale!r}, which is no number")
+        raise ValueError(
+            f"the counter {figure.name!r} has the scale {figure.scale!r}, which is not a number"
+        )
 
 
 def engine_counters(run: Run) -> dict[str, Any] | None:
-    """Return the declared counters of a run; None if its engine declares or reports none.
+    """Return the values of the counters that a run's engine declares; None without any.
 
     Keys: window_s (seconds between the readings around the measured part); `counters` (name,
     title, unit, kind, to_try; total and per_s for counters, last for gauges; operations: growth
@@ -148,7 +152,7 @@ def engine_counters(run: Run) -> dict[str, Any] | None:
 
 
 def standing(run: Run) -> pl.DataFrame:
-    """Return the engine's status at both ends of the measured part; empty if one is missing.
+    """Return the engine's status values at the start and end of the measured part.
 
     Columns: edge (start, end), time_ns, source, object, counter, value. If an edge has several
     readings, the last one counts, because a reading before a warm-up is replaced after it.
@@ -161,7 +165,7 @@ def standing(run: Run) -> pl.DataFrame:
 
 
 def last_look(run: Run, source: str, gauges: Sequence[str], ended_ns: int) -> pl.DataFrame:
-    """Return the gauges of objects in their last reading up to an instant.
+    """Return the gauges of database objects in their last reading up to an instant.
 
     Readings at the beginning and end of the measured part are included, with the times of those
     ends. Columns: time_ns, source, object, counter, value.
@@ -231,7 +235,7 @@ def totals(readings: pl.DataFrame, begun_ns: int, ended_ns: int) -> pl.DataFrame
 
 
 def around(readings: pl.DataFrame, begun_ns: int, ended_ns: int) -> pl.DataFrame:
-    """Return the readings of a window, with the last one before it and the first one after it."""
+    """Return the counter readings from the last before a window to the first after it."""
     times = readings["time_ns"]
     first, last = times.filter(times <= begun_ns).max(), times.filter(times >= ended_ns).min()
     begun = begun_ns if first is None else first
@@ -259,7 +263,7 @@ def growth(readings: pl.DataFrame, key: list[str]) -> pl.DataFrame:
 
 
 def figures(readings: pl.DataFrame, shown: list[Shown]) -> pl.DataFrame:
-    """Return readings of declared counters, scaled and summed over objects.
+    """Return readings of the declared counters, scaled and summed over database objects.
 
     Columns: time_ns, sequence and edge if present, name, value. If an object is missing in a
     reading, the sum is null.
@@ -289,7 +293,7 @@ def _figure(plain: pl.DataFrame, figure: Shown, reading: list[str]) -> pl.DataFr
 
 
 def execution_growth(plain: pl.DataFrame, key: list[str]) -> pl.DataFrame:
-    """Return the growth of each counter in each execution with readings around it.
+    """Return the growth of each counter in each execution that has readings around it.
 
     Columns: sequence, those of the key, growth. Executions in which a counter was reset, or is
     missing at either end, are left out.
@@ -303,7 +307,7 @@ def execution_growth(plain: pl.DataFrame, key: list[str]) -> pl.DataFrame:
 
 
 def operation_growth(events: pl.DataFrame, plain: pl.DataFrame, key: list[str]) -> pl.DataFrame:
-    """Return the growth of each counter in one execution: the median over measured passes.
+    """Return the growth of each counter in one execution: the median over executions.
 
     Columns: operation, those of the key, growth, passes. Passes in which a counter was reset, or
     is missing at either end, are left out.
@@ -318,7 +322,7 @@ def operation_growth(events: pl.DataFrame, plain: pl.DataFrame, key: list[str]) 
 
 
 def _by_operation(run: Run, shown: list[Shown]) -> dict[str, dict[str, float]]:
-    """Return the growth of each counter in one execution, by counter and operation."""
+    """Return the growth of each declared counter in one execution, by counter and operation."""
     if not run.has("engine-operations"):
         return {}
     counters = [figure for figure in shown if figure.kind == COUNTER]
@@ -369,6 +373,6 @@ def _series(figure: Shown, within: pl.DataFrame, zero_ns: int) -> dict[str, Any]
 
 
 def plain_readings(readings: pl.DataFrame) -> pl.DataFrame:
-    """Return readings with text columns, so that batches and streams can be compared."""
+    """Return counter readings with categorical columns as text, for comparisons."""
     columns = [name for name in (*KEY, "edge") if name in readings.columns]
     return readings.with_columns(pl.col(columns).cast(pl.String))

@@ -26,7 +26,7 @@ WORDS: dict[Holds, str] = {"literals": "literals", "iris": "IRIs", "quads": "sta
 
 @dataclass(frozen=True)
 class IndexFacts:
-    """The section `[index_work]` of `counters.toml`: an engine's counters of index work.
+    """An engine's counters of work on indexes, from `[index_work]` of `counters.toml`.
 
     Attributes:
         source: Source whose objects are indexes.
@@ -46,7 +46,7 @@ class IndexFacts:
 
 @dataclass(frozen=True)
 class IndexWork:
-    """The work on one index.
+    """The work on one index: rows found and pages read.
 
     Counts that were not reported, or were reset in between, are None.
 
@@ -94,7 +94,10 @@ def index_facts(facts: Mapping[str, Any] | None) -> IndexFacts | None:
     try:
         holds = {kind: tuple(names) for kind, names in table.get("holds", {}).items()}
         if unknown := set(holds) - set(HOLDS):
-            raise ValueError(f"index_work.holds has {sorted(unknown)}: it has {', '.join(HOLDS)}")
+            raise ValueError(
+                f"index_work.holds has the unknown value {sorted(unknown)}; allowed values: "
+                f"{', '.join(HOLDS)}"
+            )
         without = tuple(table.get("without", ()))
         return IndexFacts(**{**table, "without": without, "holds": holds})
     except TypeError as error:
@@ -102,7 +105,7 @@ def index_facts(facts: Mapping[str, Any] | None) -> IndexFacts | None:
 
 
 def index_work(run: Run, span: Span) -> tuple[IndexWork, ...] | None:
-    """Return the indexes that were used between two instants, most pages read first.
+    """Return the work on each index used between two instants, most pages read first.
 
     The counts range from the last reading before the span to the first one after it; None if the
     engine does not report them, or no reading was taken.
@@ -118,7 +121,7 @@ def index_work(run: Run, span: Span) -> tuple[IndexWork, ...] | None:
 def of_readings(
     readings: pl.DataFrame, declared: IndexFacts, span: Span, pooled: Mapping[str, float]
 ) -> tuple[IndexWork, ...] | None:
-    """Return the work on indexes from readings: time_ns, source, object, counter, value as text.
+    """Return the work on each index from readings of the engine's counters.
 
     Args:
         readings: Rows of the engine's counters.
@@ -181,7 +184,7 @@ def index_documents(run: Run) -> list[dict[str, Any]] | None:
 
 
 def read_index_work(counted: Mapping[str, Any] | None) -> list[IndexWork]:
-    """Return the index work in a document of counters; empty if it has none."""
+    """Return the index work stored in a document of counters; empty if the document has none."""
     entries = (counted or {}).get("index_work") or []
     return [
         IndexWork(entry["object"], entry["touches"], entry["reads"], holds=entry["holds"])
@@ -190,7 +193,7 @@ def read_index_work(counted: Mapping[str, Any] | None) -> list[IndexWork]:
 
 
 def share_of_reads(work: Sequence[IndexWork], *holds: Holds) -> float | None:
-    """Return the share of read pages from indexes with this content; None if no page was read.
+    """Return the share of read pages that belong to indexes with this content.
 
     Only indexes with a known content count, so internal reads of the engine are left out.
     """

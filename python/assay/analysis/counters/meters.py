@@ -45,7 +45,7 @@ _LINE = re.compile(
 
 @dataclass(frozen=True)
 class Locality:
-    """The places of random look-ups, as shares of all look-ups; None without look-ups.
+    """Shares of index look-ups that hit the previous one's segment, page or parent.
 
     Attributes:
         same_segment: Share in the segment of the previous look-up.
@@ -69,7 +69,7 @@ def scaled_text(value: float, step: float = DECIMAL) -> str:
 
 
 def activity_line(counted: Mapping[str, float]) -> str:
-    """Return counts by `WORDS` as an activity line, with exactly the server's layout.
+    """Return activity counts as one line of text in the layout of Virtuoso's status.
 
     Missing counts are left out.
     """
@@ -85,14 +85,16 @@ def activity_line(counted: Mapping[str, float]) -> str:
 
 
 def parse_activity(line: str) -> dict[str, float]:
-    """Parse a complete activity line into counts by `WORDS`.
+    """Parse a line of Virtuoso's activity counts into numbers by name.
 
     Raises:
         ValueError: If the text is not an activity line.
     """
     match = _LINE.fullmatch(line)
     if match is None:
-        raise ValueError(f"{line.strip()[:80]!r} is no line of activity: it has {', '.join(WORDS)}")
+        raise ValueError(
+            f"{line.strip()[:80]!r} is not a line of activity; allowed words: {', '.join(WORDS)}"
+        )
     groups = match.groups()
     numbers = zip(WORDS, groups[::2], groups[1::2], strict=True)
     return {word: _value(word, number, suffix) for word, number, suffix in numbers}
@@ -106,7 +108,7 @@ def _value(word: str, number: str, suffix: str) -> float:
 
 
 def locality(counted: Mapping[str, float]) -> Locality:
-    """Return the places of look-ups, from counts by `WORDS`."""
+    """Return shares of index look-ups that hit the previous one's segment, page or parent."""
 
     def of_lookups(word: str) -> float | None:
         lookups = counted.get(RND)

@@ -1,4 +1,4 @@
-"""Tables of an engine's counters by object, such as by index: `[[tables]]` of counters.toml."""
+"""Tables of an engine's counters with a row per object, such as per index."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ OBJECTS_MAX = 50
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a table, which shows one counter.
+    """A column of a counter table, which shows one counter.
 
     Attributes:
         counter: Name of the counter in the readings.
@@ -35,7 +35,7 @@ class Column:
 
 @dataclass(frozen=True)
 class PerHundred:
-    """A column with the count of one counter per 100 of the first column's counter.
+    """A table column that shows one counter per 100 units of another counter.
 
     Attributes:
         counter, title, unit: As in `Column`.
@@ -53,7 +53,7 @@ class PerHundred:
 
 @dataclass(frozen=True)
 class ObjectTable:
-    """A table of counters that an engine declares.
+    """A table of counters by database object, which an engine declares.
 
     Attributes:
         name: Name in documents.
@@ -83,7 +83,7 @@ class ObjectTable:
 
 
 def declared_tables(facts: Mapping[str, Any]) -> list[ObjectTable]:
-    """Return the tables of objects that an engine's `counters.toml` declares, in its order.
+    """Return the tables of counters by object that an engine's `counters.toml` declares.
 
     Raises:
         ValueError: If a table lacks a key or has an unknown one.
@@ -99,7 +99,7 @@ def _declared(entry: Mapping[str, Any]) -> ObjectTable:
     if not columns or any(column.kind not in (COUNTER, GAUGE) for column in columns):
         raise ValueError(f"table {entry['name']!r} of counters has no columns of a known kind")
     if entry.get("order", columns[0].counter) not in [column.counter for column in columns]:
-        raise ValueError(f"table {entry['name']!r} of counters is in the order of no column")
+        raise ValueError(f"the table {entry['name']!r} of counters is ordered by an unknown column")
     per = entry.get("per_hundred")
     return ObjectTable(
         **{
@@ -115,7 +115,7 @@ def _declared(entry: Mapping[str, Any]) -> ObjectTable:
 def object_tables(
     readings: pl.DataFrame, tables: list[ObjectTable], at_end: pl.DataFrame | None = None
 ) -> list[dict[str, Any]]:
-    """Return each table with its rows: each object's growth, and its gauges at the end.
+    """Return each table with a row per object: the growth of counters, and gauges at the end.
 
     An object that is not in the first reading starts from zero. A counter that decreased was
     reset, and its growth is None. Objects without growth get no row, whatever their gauges are.
@@ -138,7 +138,7 @@ def object_tables(
 
 
 def _gauges(at_end: pl.DataFrame | None, table: ObjectTable) -> dict[tuple[str, str], float]:
-    """Return the gauges at the end, by object and counter."""
+    """Return gauges of database objects at the end, by object and counter."""
     if at_end is None:
         return {}
     own = at_end.filter(pl.col("source") == table.source).select("object", "counter", "value")
@@ -146,7 +146,7 @@ def _gauges(at_end: pl.DataFrame | None, table: ObjectTable) -> dict[tuple[str, 
 
 
 def _growth(readings: pl.DataFrame, table: ObjectTable) -> dict[tuple[str, str], float | None]:
-    """Return the growth of each counter of each object; None after a reset."""
+    """Return the growth of each counter of each database object; None after a reset."""
     first, last = pl.col("time_ns").min(), pl.col("time_ns").max()
     readings = readings.with_columns(first.alias("first_ns"), last.alias("last_ns"))
     kept = readings.filter(~pl.col("object").is_in(list(table.without)))
@@ -209,7 +209,7 @@ def _place(table: ObjectTable) -> int:
 
 
 def _with_quotient(row: dict[str, Any], table: ObjectTable, per: PerHundred) -> dict[str, Any]:
-    """Return the row with a counter's value per 100 of the first counter; None if not known."""
+    """Return a table row with an added column: one counter's value per 100 of another."""
     values = list(row["values"])
     places = {column.counter: place for place, column in enumerate(table.columns)}
     part, first = values[places[per.counter]], values[0]

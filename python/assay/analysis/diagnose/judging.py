@@ -1,4 +1,4 @@
-"""Judges causes by rounds of runs with and without the change that removes each cause.
+"""Judges a cause of lost time by rounds of runs with and without the change that removes it.
 
 Gains are shares of time: 0.25 means that 25 % of the time is saved. The interval is valid after
 any number of rounds (`stats.anytime`), so the experiment may stop as soon as it is conclusive.
@@ -47,7 +47,7 @@ class Slower:
 
 @dataclass(frozen=True)
 class Judgement:
-    """The verdict on one cause, with its evidence.
+    """The verdict on one cause of lost time, with its evidence.
 
     Attributes:
         verdict: Result of the rounds.
@@ -123,7 +123,7 @@ def _verdict(gain: Gain | None) -> CauseVerdict:
 
 
 def _logs(pairs: Sequence[tuple[float | None, float | None]]) -> list[float]:
-    """Return the logarithms of after / before; empty if a round lacks a time."""
+    """Return the logarithms of the time ratio after / before; empty if a time is missing."""
     whole = [(before, after) for before, after in pairs if before and after]
     return [math.log(after / before) for before, after in whole] if len(whole) == len(pairs) else []
 
@@ -142,7 +142,7 @@ def _gain(pairs: Sequence[tuple[float | None, float | None]], alpha: float) -> G
 def _slower(
     rounds: Sequence[tuple[Times, Times]], about: Sequence[str], alpha: float
 ) -> Iterator[Slower]:
-    """Yield the other operations that are slower beyond noise, with the minimum loss."""
+    """Yield the other operations that a change makes slower beyond noise."""
     every = [set(times.operations) for pair in rounds for times in pair]
     others = sorted(set.intersection(*every).difference(about))
     for name in others:
@@ -153,7 +153,7 @@ def _slower(
 
 
 def _rounds_needed(logs: Sequence[float], alpha: float) -> int | None:
-    """Return how many rounds would decide, if later rounds vary like the earlier ones."""
+    """Return the number of rounds needed for a verdict if later rounds vary like earlier ones."""
     count = len(logs)
     if count < 2:  # noqa: PLR2004 - one round has no spread
         return None
@@ -171,6 +171,6 @@ def _rounds_needed(logs: Sequence[float], alpha: float) -> int | None:
 
 
 def _alike(mean: float, spread: float, count: int) -> list[float]:
-    """Return a sample with a given mean: half of the values a spread above, half below."""
+    """Return a sample with a given mean and spread: half of the values above, half below."""
     odd = [mean] if count % 2 else []
     return [mean + spread] * (count // 2) + [mean - spread] * (count // 2) + odd

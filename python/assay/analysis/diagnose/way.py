@@ -21,7 +21,7 @@ Ending = Literal["no cause left", "budget", "nothing can be tried"]
 
 @dataclass(frozen=True)
 class Tried:
-    """One cause of lost time and the experiment on it.
+    """One cause of lost time and the experiment that removes it.
 
     Attributes:
         cause: The finding that names the cause.
@@ -70,7 +70,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Way:
-    """All steps of a diagnosis, and the reason for its end.
+    """All steps of a diagnosis, and the reason why it ended.
 
     Attributes:
         steps: The steps in their order, at least one.
@@ -86,7 +86,7 @@ class Way:
 
 @dataclass(frozen=True)
 class Point:
-    """The run time with the changes that were adopted so far.
+    """The run time after one more change was adopted.
 
     Attributes:
         change: The change that was adopted last; None means no change yet.
@@ -108,7 +108,7 @@ def points(steps: Sequence[Step]) -> list[Point]:
     kept = [step.kept for step in steps if step.kept is not None]
     if not kept:
         return []
-    found = []
+    progress = []
     for number in range(len(kept) + 1):
         runs = {after.id: after for _, after in kept[number - 1].rounds} if number else {}
         if number < len(steps):
@@ -117,8 +117,8 @@ def points(steps: Sequence[Step]) -> list[Point]:
         seconds = geometric_mean(wholes)
         if seconds is not None:
             change = kept[number - 1].change if number else None
-            found.append(Point(change, seconds, len(wholes)))
-    return found
+            progress.append(Point(change, seconds, len(wholes)))
+    return progress
 
 
 def _whole_s(run: Run) -> float | None:
@@ -127,7 +127,7 @@ def _whole_s(run: Run) -> float | None:
 
 
 def interactions(steps: Sequence[Step]) -> Iterator[str]:
-    """Yield a sentence for each interaction between two changes.
+    """Yield a sentence for each pair of changes whose effects are not independent.
 
     A change is tried alone and again on top of another. An interaction exists if its gain
     disappears, or appears only then.

@@ -1,1 +1,1 @@
-"""Figures of a study: tables, charts and sentences. Each file makes one kind of figure."""
+"""Results of a study as tables, charts and sentences; each file makes one kind of result."""

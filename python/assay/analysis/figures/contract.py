@@ -1,4 +1,4 @@
-"""Types that every figure of a study uses for its input and its result.
+"""Input and result types of the functions that make a study's tables and charts.
 
 A figure has *subjects* (an engine, a setting: the columns of a comparison) and *measures* (the
 compared quantities: the rows). A published article is one more subject. The keys of measures relate
@@ -54,7 +54,7 @@ FIRST, LATER = "first execution", "later executions"
 
 @dataclass(frozen=True)
 class Asked:
-    """The request for a figure, as the study's file has it.
+    """The request for a table or chart, as written in the study's file.
 
     Attributes:
         name: Name of the figure, which is unique in the study.
@@ -75,7 +75,7 @@ class Asked:
 
 @dataclass(frozen=True)
 class Column:
-    """One column of a figure's table.
+    """One column of a table in a study's result.
 
     Attributes:
         name: Heading of the column.
@@ -90,7 +90,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """A table of rows under columns. A cell that is None was not measured.
+    """A table of a study's result, in which a None cell was not measured.
 
     Attributes:
         name: Name of the table and of its file, which is unique in the figure.
@@ -107,7 +107,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Measure:
-    """A quantity that is compared between subjects.
+    """A quantity of a study that is compared between engines or settings.
 
     Attributes:
         key: Unique key in the figure, which identifies the article's value.
@@ -127,7 +127,7 @@ class Measure:
 
 @dataclass(frozen=True)
 class Chart:
-    """A chart of a figure's measures or of one of its tables. Each subject has its own colour.
+    """A chart of compared quantities or of a table, with one colour per engine or setting.
 
     Attributes:
         name: Name of the chart, which is unique in the figure.
@@ -159,7 +159,7 @@ class Chart:
 
 @dataclass(frozen=True)
 class Figure:
-    """The content of a figure.
+    """The tables, charts and sentences of one study result.
 
     Attributes:
         name, kind, title: Name, kind and title as requested.
@@ -184,13 +184,13 @@ class Figure:
     missing: tuple[str, ...] = ()
 
     def measure(self, key: str) -> Measure | None:
-        """Return the measure with a key; None without one."""
+        """Return the compared quantity with a key; None without one."""
         return next((measure for measure in self.measures if measure.key == key), None)
 
 
 @dataclass(frozen=True)
 class FigureKind:
-    """A kind of figure, defined by one file of this folder.
+    """A kind of study result, such as a scaling chart, defined by one file of this folder.
 
     Attributes:
         name: Name in study files.

@@ -1,4 +1,4 @@
-"""Finds the kinds of figures in this folder, and makes figures from a study's runs."""
+"""Finds the kinds of study results in this folder, and makes them from a study's runs."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ log = logging.getLogger(__name__)
 
 @cache
 def kinds() -> dict[str, FigureKind]:
-    """Return the kinds of figures by name, one per module of this folder that has a `figure`."""
+    """Return the kinds of study results by name, one per module of this folder."""
     by_name = {}
     package = assay.analysis.figures
     for module_info in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
@@ -39,7 +39,7 @@ def kinds() -> dict[str, FigureKind]:
 
 
 def check_asked(kind: str, options: Mapping[str, Any], where: str) -> None:
-    """Check that a figure's kind and options exist.
+    """Check that the kind and the options of a requested table or chart exist.
 
     Args:
         kind: Name of the figure's kind in study files.
@@ -52,17 +52,17 @@ def check_asked(kind: str, options: Mapping[str, Any], where: str) -> None:
     figure_kinds = kinds()
     if kind not in figure_kinds:
         raise UsageError(
-            f"{where}: no kind of figure {kind!r}; {suggestion(kind, list(figure_kinds))}"
+            f"{where}: unknown kind of figure {kind!r}; {suggestion(kind, list(figure_kinds))}"
         )
     for name in options:
         if name not in figure_kinds[kind].options:
             allowed = list(figure_kinds[kind].options)
             hint = suggestion(name, allowed) if allowed else "it has none"
-            raise UsageError(f"{where}: kind {kind} has no option {name!r}; {hint}")
+            raise UsageError(f"{where}: a figure of kind {kind} has no option {name!r}; {hint}")
 
 
 def make(asked: Asked) -> Figure:
-    """Make a figure. If its code fails, return an empty figure that reports the error.
+    """Make a study's table or chart; if its code fails, return an empty one with the error.
 
     Raises:
         UsageError: If the kind or an option is not known.
@@ -76,14 +76,19 @@ def make(asked: Asked) -> Figure:
     except AssayError as error:
         return replace(empty, missing=(str(error),))
     except Exception as error:
-        log.warning("figure %s broke down", asked.name, exc_info=True)
-        reason = f"the figure broke down ({type(error).__name__}: {error})"
+        log.warning(
+            ("figure %s could not be made because of a defect in Assay"), asked.name, exc_info=True
+        )
+        reason = (
+            "the figure could not be made because of a defect in Assay "
+            f"({type(error).__name__}: {error})"
+        )
         return replace(empty, missing=(reason,))
     return replace(made, notes=(*made.notes, *_wrong_answers(asked.runs)))
 
 
 def _wrong_answers(runs: tuple[StudyRun, ...]) -> list[str]:
-    """Return a warning for runs with wrong answers, which figures include."""
+    """Return warnings that name the runs with wrong query results."""
     wrong: dict[str, str] = {}
     for run in runs:
         for result in run.checks:

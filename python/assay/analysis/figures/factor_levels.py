@@ -1,4 +1,4 @@
-"""Places the levels of a factor along an axis: which factor, in which order, at which positions."""
+"""Places the levels of a study's factor along a chart's axis."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def most_levels(runs: Sequence[StudyRun]) -> str:
-    """Return the factor with the most levels; the engine only if no other factor varies."""
+    """Return the study factor with the most levels; the engine only if no other factor varies."""
     levels: dict[str, set[str]] = {}
     for run in runs:
         for factor, name in run.levels.items():
@@ -24,7 +24,7 @@ def most_levels(runs: Sequence[StudyRun]) -> str:
 
 
 def places_of(runs: Sequence[StudyRun], factor: str) -> dict[str, float | None]:
-    """Return the levels of a factor in order, each with its position on a numeric axis.
+    """Return the levels of a study's factor in order, each with its position on a numeric axis.
 
     If a level is neither a number nor a size, all positions are None and the levels keep the order
     of the runs.
@@ -36,7 +36,7 @@ def places_of(runs: Sequence[StudyRun], factor: str) -> dict[str, float | None]:
     if not levels:
         factors = list(dict.fromkeys(name for run in runs for name in run.levels))
         hint = suggestion(factor, factors) if factors else "these runs have none"
-        raise UsageError(f"no run has a level of factor {factor!r}; {hint}")
+        raise UsageError(f"no run has a level of the factor {factor!r}; {hint}")
     positions = [_place(level) for level in levels]
     if None in positions:
         return dict.fromkeys(levels)
@@ -44,6 +44,6 @@ def places_of(runs: Sequence[StudyRun], factor: str) -> dict[str, float | None]:
 
 
 def _place(level: str) -> float | None:
-    """Return a level's number or size, which may be its first word; None if it has neither."""
+    """Return a factor level's number or size as axis position; None if it has neither."""
     numbers = [number_of(text) for text in (level, *level.split()[:1])]
     return next((at for at in numbers if at is not None), None)

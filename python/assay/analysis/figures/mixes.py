@@ -1,4 +1,4 @@
-"""Figures of a run's measured part under a mix of transactions."""
+"""Rates and latencies of a run's measured part under a mix of transactions."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Mix:
-    """The measured part of a run under a load. Times include only successful operations.
+    """Rates and latencies of a run's measured part; times include only successful operations.
 
     Attributes:
         per_s: Successful operations a second.
@@ -47,7 +47,7 @@ class Mix:
 
 @lru_cache(maxsize=512)
 def mix_of(run: Run) -> Mix | None:
-    """Return the mix of a run; None in the power order, or if no operation succeeded."""
+    """Return rates and latencies of a run under load; None if no operation succeeded."""
     load = summarise_load(run)
     if load is None or not load.all_operations.ok:
         return None

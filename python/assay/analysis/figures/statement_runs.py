@@ -32,7 +32,7 @@ CONTROL = ("begin", "commit", "rollback")
 
 @dataclass(frozen=True)
 class Timed:
-    """Seconds of one statement in one run. A statistic from too few executions is None."""
+    """Latencies of one statement in one run; a statistic from too few executions is None."""
 
     median: float | None
     p99: float | None
@@ -96,6 +96,6 @@ def access_path(plan: Plan) -> str:
 
 
 def _read(node: PlanNode) -> str:
-    """Return a scan with its table and its index, without repeating the table in index columns."""
+    """Return text with a scan's operator, table and index."""
     index = (node.index or "").replace(f"{node.object}.", "").replace(",", ", ")
     return " ".join(filter(None, (node.operator, node.object, f"({index})" if index else "")))

@@ -1,4 +1,4 @@
-"""Subjects of a figure: runs with equal requests, over the rounds of a study."""
+"""Groups a study's runs by engine and settings, over rounds, for tables and charts."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SAY_NOTHING = ("on", "off", "true", "false", "True", "False", "none")
 
 @dataclass(frozen=True)
 class Subject:
-    """Runs with equal requests, which a figure compares with other subjects.
+    """Runs of one engine or setting over all rounds, which tables compare with others.
 
     Attributes:
         name: Name of the subject, which is unique in the figure.
@@ -41,16 +41,16 @@ class Subject:
 
     @property
     def first(self) -> Run:
-        """Return the record of the subject's first run."""
+        """The record of the first run of this engine or setting."""
         return self.runs[0].run
 
     def over_rounds(self, quantity: Callable[[Run], float | None]) -> list[float | None]:
-        """Return the quantity of each run, in the order of rounds."""
+        """Return a quantity of each run, in the order of rounds."""
         return [quantity(run.run) for run in self.runs]
 
 
 def subjects_of(asked: Asked, without: Sequence[str] = ()) -> tuple[Subject, ...]:
-    """Return the subjects of a figure, in the order of its runs.
+    """Return the engines or settings to compare, each with its runs in all rounds.
 
     Args:
         asked: The request for the figure.
@@ -88,17 +88,17 @@ def _with_versions(names: Mapping[_Key, str], runs: Mapping[_Key, Run]) -> dict[
 
 
 def briefly(subjects: tuple[Subject, ...]) -> tuple[Subject, ...]:
-    """Return subjects without the common first words of all names, such as the engine's name."""
+    """Return engines or settings with the common first words of their names removed."""
     names = [subject.name.split(" ") for subject in subjects]
     shared = 0
     if len(names) > 1:
-        columns = list(zip(*(words[:-1] for words in names), strict=False))
+        columns = list(zip(*(parts[:-1] for parts in names), strict=False))
         shared = next(
             (at for at, column in enumerate(columns) if len(set(column)) > 1), len(columns)
         )
     return tuple(
-        replace(subject, name=" ".join(words[shared:]))
-        for subject, words in zip(subjects, names, strict=True)
+        replace(subject, name=" ".join(parts[shared:]))
+        for subject, parts in zip(subjects, names, strict=True)
     )
 
 
@@ -109,7 +109,7 @@ def measure(
     subjects: Iterable[Subject],
     quantity: Callable[[Run], float | None],
 ) -> Measure:
-    """Return a measure: the spread of a quantity over the rounds of each subject."""
+    """Return the spread of a quantity over the rounds, for each engine or setting."""
     values = by_subject(
         (subject.name, spread(subject.over_rounds(quantity))) for subject in subjects
     )
@@ -117,7 +117,7 @@ def measure(
 
 
 def subject_name(levels: Iterable[tuple[str, str]], run: Run) -> str:
-    """Return the name of a subject: the engine's title, then the levels of other factors.
+    """Return the name of an engine or setting: the engine's title, then other factor levels.
 
     If a level of the factor names an engine version, the subject's name always includes the
     version.
@@ -138,7 +138,7 @@ def _with_version(run: Run) -> str:
 
 
 def _level(factor: str, name: str) -> str:
-    """Return a level as text, with its factor's name if the level alone is not clear."""
+    """Return a factor level as text, with its factor's name if the level alone is not clear."""
     says_it = name[:1].isalpha() and name not in SAY_NOTHING and not factor.startswith(SETTING)
     return name if says_it else f"{factor.removeprefix(SETTING)}={name}"
 

@@ -1,16 +1,16 @@
-"""The `Case` of a run: all data that its findings are made from, and phrases that they share."""
+"""The `Case` of a run: all data that its findings are made from."""
 
 from __future__ import annotations
 
 import math
-import re
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from assay.analysis.findings.changing import change_of, is_of_session
+from assay.analysis.findings.advising import ServerLimits, for_server, try_command
+from assay.analysis.findings.changing import change_of
 from assay.analysis.findings.engine_facts import Setting, TableFacts
 from assay.analysis.findings.intervals import share_interval
 from assay.analysis.host.task_counters import EXECUTIONS
@@ -19,8 +19,7 @@ from assay.analysis.time.computing import computing_by_operation
 from assay.analysis.time.operation_tree import COMPUTING, operation_tree
 from assay.analysis.time.run_tree import run_tree
 from assay.analysis.time.split import COVERAGE_MAX
-from assay.model.finding import BY_PLANS, Advice, Finding
-from assay.model.secrets import HIDDEN
+from assay.model.finding import Finding
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
     from assay.analysis.composite.played import Played
     from assay.analysis.host.accounts import Accounts
     from assay.analysis.host.disk_use import DiskUse
+    from assay.analysis.host.limits import LimitUse
     from assay.analysis.load.mixes import Mixes
     from assay.analysis.load.stalls import Stalls
     from assay.analysis.load.summary import LoadSummary
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from assay.analysis.time.tree import TimeNode
     from assay.model.blocker import Blocker
     from assay.model.catalogue import Alternative, ChangedSetting, ForeignKey, Index
-    from assay.model.finding import Change, Evidence, Tells
+    from assay.model.finding import Advice, Evidence, Tells
     from assay.model.neighbour import Neighbour
     from assay.model.other_work import Worker
     from assay.model.plan import Plan
@@ -46,14 +46,11 @@ if TYPE_CHECKING:
 
 # Findings require that this share of the run's time is measured.
 KNOWN_SHARE = 0.5
+# Changes of a table that only its owner may make.
+OWNERS_ONLY = ("index", "extended-statistics")
+NOT_ALTERABLE = "the role of this run may not make it, but the owner of the table may"
 # Parts of an operation's time that are waits for storage.
 DISK = ("disk_read", "disk_write", "disk")
-
-
-# Kinds of advice that change tables.
-STATEMENTS = ("index", "statistics", "vacuum")
-# The command that carries out advice, as `try_words` writes it.
-TRY = re.compile(r"assay try \S+ [^`]+(?=`)")
 
 
 @dataclass(frozen=True)
@@ -81,6 +78,7 @@ class Case:
             `EXECUTIONS`.
         where: Split of the time of all operations together; empty if not known.
         throttled_share: Share of the measured part during which a CPU limit held the engine back.
+        memory_limit: The run's limit of memory, with its use; None without one.
         environment: Facts of the host and the engine's product.
         state: State of caches at the start: `hot`, `cold`, `os-warm` or `loaded`. None means
             unknown.
@@ -91,9 +89,10 @@ class Case:
         cluster: Work of the nodes; None if the engine is not a cluster.
         knobs: `engine.knobs` of the record: settings that may be varied, by name.
         request: The run's request.
-        prepared: Whether statements were prepared once per session. Otherwise each execution
-            includes planning.
+        prepared: Whether statements were prepared, and planned, once per session. Otherwise each
+            execution includes planning.
         can_prepare: Whether statements were sent as text although they could have been prepared.
+        replans: Whether the engine plans a prepared statement anew at each execution.
         indexes: Indexes by table, from the engine's catalogue; None if the engine does not report
             them.
         foreign_keys: Foreign keys from the engine's catalogue; empty if none, or not reported.
@@ -118,6 +117,7 @@ class Case:
         counted_scans: Sentence on the server's row counters for observed statements that consist of
             one scan.
         is_observed: Whether the record is an observation of a server that other clients drove.
+        is_pooled: Whether a connection pooler drops the settings of sessions.
     """
 
     run_id: str
@@ -137,6 +137,7 @@ class Case:
     executions: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=EXECUTIONS))
     where: Mapping[str, float | None] = field(default_factory=dict)
     throttled_share: float | None = None
+    memory_limit: LimitUse | None = None
     environment: Mapping[str, Any] = field(default_factory=dict)
     state: str | None = None
     test: Played | None = None
@@ -148,6 +149,7 @@ class Case:
     request: Mapping[str, Any] = field(default_factory=dict)
     prepared: bool = False
     can_prepare: bool = False
+    replans: bool = False
     indexes: Mapping[str, tuple[Index, ...]] | None = None
     foreign_keys: tuple[ForeignKey, ...] = ()
     changed_settings: tuple[ChangedSetting, ...] | None = None
@@ -166,10 +168,11 @@ class Case:
     data_bytes: float | None = None
     counted_scans: Mapping[str, str] = field(default_factory=dict)
     is_observed: bool = False
+    is_pooled: bool = False
 
     @cached_property
     def trees(self) -> dict[str, TimeNode]:
-        """Return the time trees of operations by name, without operations that were not split."""
+        """The time of each operation split into a tree of causes, by operation name."""
         computing = computing_by_operation(self.profile, self.plans, prepared=self.prepared)
         return {
             op.name: tree
@@ -179,12 +182,12 @@ class Case:
 
     @cached_property
     def time(self) -> TimeNode | None:
-        """Return the time tree of the whole run; None if nothing was split."""
+        """The time of the whole run as a tree of causes; None if no time was split."""
         return run_tree(self.shares, self.trees, self.where)
 
     @property
     def asked_to_read(self) -> bool:
-        """Return True if the run was requested to begin without its data in the engine's memory."""
+        """True if the run was requested to start with an empty cache."""
         return self.state not in {None, "hot", "loaded"}
 
     @property
@@ -194,7 +197,7 @@ class Case:
 
     @property
     def engine_cores(self) -> int | None:
-        """Return the number of CPUs that the engine may use: of its pin, or else of the run."""
+        """The number of CPUs that the engine may use: those it is pinned to, else the run's."""
         return self.pinned.get("engine", self.cores)
 
     @property
@@ -204,12 +207,17 @@ class Case:
 
     @property
     def memory_bytes(self) -> int | None:
-        """Return the memory of the host in bytes; None if not known."""
+        """Return the memory that the engine may use, in bytes: its limit, else the host's memory.
+
+        None if not known.
+        """
+        if self.memory_limit is not None:
+            return int(self.memory_limit.asked)
         memory_bytes = self.environment.get("host", {}).get("memory_bytes")
         return memory_bytes if isinstance(memory_bytes, int) else None
 
     def computing(self, operation: str) -> float:
-        """Return the share of an operation's time on a CPU or waiting for one; 1 if not split."""
+        """Return the share of an operation's time on a CPU or waiting for one; 1 if not known."""
         tree = self.trees.get(operation)
         return 1.0 if tree is None else tree.share_of(COMPUTING)
 
@@ -236,7 +244,7 @@ class Case:
         return max(0.0, self.reached(operation) - waited)
 
     def part(self, *names: str) -> dict[str, float]:
-        """Return, by operation, the share of its own time that the named parts have together.
+        """Return the share of each operation's own time that the named causes have together.
 
         The result leaves out operations in which these parts were not measured.
         """
@@ -261,7 +269,7 @@ class Case:
         return self.cores is None or op.parallelism <= self.cores * COVERAGE_MAX
 
     def with_measured(self, *names: str) -> Case:
-        """Return the case with only those operations for which a named part was measured.
+        """Return the case reduced to operations for which one of the named causes was measured.
 
         Operations whose time was not split may have waited, too. So claims about waiting refer only
         to the time of operations that were split.
@@ -269,7 +277,7 @@ class Case:
         return self.only(self.part(*names))
 
     def only(self, names: Iterable[str]) -> Case:
-        """Return the case of the named operations, with shares of their total time.
+        """Return the case reduced to the named operations, with shares of their total time.
 
         The case is empty if these operations have less than `KNOWN_SHARE` of the run's time.
         """
@@ -292,7 +300,7 @@ class Case:
         return min(1.0, max(0.0, whole))
 
     def interval(self, fractions: Mapping[str, float]) -> tuple[float, float] | None:
-        """Return the 95 % interval of `of_run`, from the variation of times between passes."""
+        """Return the 95 % interval of a time share, from its variation between executions."""
         if self.load is not None:
             return None
         measured = self.executions.filter(is_measured(self.executions))
@@ -318,7 +326,7 @@ class Case:
         evidence: Sequence[Evidence] = (),
         advice: Advice | None = None,
     ) -> Finding:
-        """Return a finding about a part of some operations' time.
+        """Return a finding with its claim, evidence, and the share of each operation's time.
 
         Args:
             method: Heading of the method in docs/numbers/findings.
@@ -333,8 +341,12 @@ class Case:
         names = self.largest_first(fractions)
         change = None
         if advice is not None and self.on_running_server:
+            alterable = self._is_alterable(advice)
             change = change_of(advice, self.advice)
-            advice, to_try = self._for_server(advice, change, to_try)
+            if change is not None and not alterable:
+                change = change.with_cost(NOT_ALTERABLE)
+            limits = ServerLimits(self.own_tables, alterable, self.is_pooled)
+            advice, to_try = for_server(advice, change, to_try, self.advice, limits)
         return Finding(
             claim=claim,
             effect_share=self.of_run(fractions),
@@ -350,38 +362,19 @@ class Case:
             change=change,
         )
 
+    def _is_alterable(self, advice: Advice) -> bool:
+        """Return False if the run's role is known not to own a table that the advice changes."""
+        if advice.kind not in OWNERS_ONLY:
+            return True
+        schema = advice.values.get("schema")
+        keys = [(f"{schema}.{table}", table) for table in advice.tables]
+        known = [self.tables.get(long) or self.tables.get(short) for long, short in keys]
+        return all(facts is None or facts.alterable is not False for facts in known)
+
     @property
     def on_running_server(self) -> bool:
         """Return True if the run used a server that Assay did not start."""
         return self.request.get("dsn") is not None
-
-    def _for_server(
-        self, advice: Advice, change: Change | None, to_try: str | None
-    ) -> tuple[Advice | None, str | None]:
-        """Return the advice and the `assay try` command for a server that Assay did not start.
-
-        Both are None if `assay try` would refuse the change: a setting that no session can change
-        for itself, or a change of tables that cannot be undone.
-        """
-        by_statement = advice.kind in STATEMENTS and self.own_tables
-        if advice.kind == "named-setting" and not BY_PLANS.items() <= advice.values.items():
-            # Each session can change settings of the optimiser. For other settings this is not
-            # known.
-            return None, to_try
-        if advice.kind == "durability" or "statement" in advice.values:
-            # Durability of a running server is its owner's choice, and an index on it cannot be
-            # hidden again.
-            return None, to_try
-        if advice.kind == "setting" and not is_of_session(advice, self.advice):
-            return None, None
-        if by_statement and (change is None or change.undo is None):
-            return None, None
-        if to_try is not None:
-            again = " --dsn ..." if HIDDEN in self.request["dsn"] else ""
-            allow = " --allow-changes" if by_statement else ""
-            to_try = TRY.sub(rf"\g<0>{again}{allow}", to_try, count=1)
-            to_try += ", measures, and takes it back" if by_statement else ""
-        return advice, to_try
 
     def largest_first(self, fractions: Mapping[str, float]) -> tuple[str, ...]:
         """Return names of operations, sorted by their share of the run's time, largest first."""
@@ -391,7 +384,7 @@ class Case:
         )
 
     def node(self, path: str) -> dict[str, float]:
-        """Return a time tree node's share of the time of each operation that was split."""
+        """Return the time share of one cause in each operation, from the time trees."""
         return {name: tree.share_of(path) for name, tree in self.trees.items()}
 
     def readings(self, name: str) -> list[float]:
@@ -401,7 +394,7 @@ class Case:
         return [value for value in figure["values"] if value is not None]
 
     def figure(self, name: str) -> Mapping[str, Any] | None:
-        """Return a counter by its name, if the engine declares and reports it; else None."""
+        """Return a declared counter by its name; None if the engine does not report it."""
         figures = (self.counters or {}).get("counters", ())
         return next((figure for figure in figures if figure["name"] == name), None)
 
@@ -417,7 +410,7 @@ class Case:
         return None if value is None else float(value)
 
     def setting(self, role: str) -> Setting | None:
-        """Return the engine's setting in a role; None if there is none, or none with effect."""
+        """Return the engine setting of a role, such as `cache`; None if it has no effect."""
         declared = self.advice.get("settings", {}).get(role, {})
         name = declared.get("name")
         needs = declared.get("needs") or {}
@@ -435,56 +428,25 @@ class Case:
             cheaper.get("value"),
             cheaper.get("but"),
             tuple(cheaper.get("alike", ())),
+            declared.get("passed_by"),
         )
 
     def indexes_of(self, table: str | None, schema: str | None) -> tuple[Index, ...]:
-        """Return the indexes of a table, only those in this schema if schemas are known."""
+        """Return the indexes of a table, restricted to its schema if schemas are known."""
         indexes = (self.indexes or {}).get(table or "", ())
         return tuple(index for index in indexes if schema is None or index.schema in (None, schema))
 
     def can(self, statement: str) -> bool:
-        """Return True if the engine declares a statement for an index, statistics or a vacuum."""
+        """True if the engine declares a statement for an index, statistics or a vacuum."""
         return statement in self.advice.get("statements", {})
 
     def beside(self, statement: str) -> str:
-        """Return a statement's side effect as a text to append; empty without a side effect."""
+        """Return text on a statement's side effect, to append to advice; empty without one."""
         does = self.advice.get("beside", {}).get(statement)
         return f", which {does}" if does else ""
 
     def try_words(self, method: str, fractions: Mapping[str, float], does: str) -> str:
-        """Return the command that carries out a finding's advice, with its effect."""
+        """Return a text with the `assay try` command for a finding's advice, and its effect."""
         names = self.largest_first(fractions)
         key = f"{method}:{names[0]}" if names else method
-        return f"`assay try {self.run_id} {key}` {does}"
-
-
-def index_advice(
-    table: str, columns: Sequence[str], schema: str | None, gain_share: float
-) -> Advice:
-    """Return the advice to create an index. Its `values` include the table's schema if known."""
-    values = {"columns": ",".join(columns)} | ({} if schema is None else {"schema": schema})
-    return Advice("index", table, values, gain_share)
-
-
-def named_setting_advice(
-    setting: str, value: str, gain_share: float | None, *, by_plan: bool = False
-) -> Advice:
-    """Return the advice to set a named setting. `by_plan`: the setting acts through plans alone."""
-    values = {"value": value, **(BY_PLANS if by_plan else {})}
-    return Advice("named-setting", setting, values, gain_share)
-
-
-def names_text(names: Sequence[str], most: int = 3) -> str:
-    """Return the first `most` names as text, and the number of the others."""
-    left = len(names) - most
-    return ", ".join(names[:most]) + (f" and {left} more" if left > 0 else "")
-
-
-def at_least(fractions: Mapping[str, float], least: float) -> dict[str, float]:
-    """Return the fractions of at least `least`, which are large enough to be named."""
-    return {name: fraction for name, fraction in fractions.items() if fraction >= least}
-
-
-def product(fractions: Mapping[str, float], factors: Mapping[str, float]) -> dict[str, float]:
-    """Return fractions times their factors, without fractions that have no factor."""
-    return {name: part * factors[name] for name, part in fractions.items() if name in factors}
+        return f"`{try_command(self.run_id, key, self.request.get('dsn'))}` {does}"

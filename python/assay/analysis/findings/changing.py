@@ -1,7 +1,8 @@
-"""Makes the statements of an advised change on a server, from the engine's `advice.toml`."""
+"""Makes the SQL statements for an advised change from the engine's `advice.toml`."""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from assay.model.finding import Change
@@ -12,12 +13,14 @@ if TYPE_CHECKING:
 
     from assay.model.finding import Advice
 
+# Kinds of statements that change rows.
+CHANGES = re.compile(r"\b(insert|update|delete|replace|merge)\b", re.IGNORECASE)
 RESTART = "it takes effect when the server is restarted"
 EACH_SETTING = "{limits} may use that much"
 
 
 def change_of(advice: Advice, facts: Mapping[str, Any]) -> Change | None:
-    """Return the statements that make an advised change; None if the engine declares no template.
+    """Return the SQL for an advised change; None if the engine declares no template for it.
 
     Args:
         advice: The advised change.
@@ -41,11 +44,11 @@ def change_of(advice: Advice, facts: Mapping[str, Any]) -> Change | None:
     make, undo = statements
     if make is None:
         return None
-    return Change(make, undo, _costs(advice, facts, running["costs"]))
+    return Change(make, undo, _costs(advice, facts, running))
 
 
 def _of_tables(advice: Advice, template: str, quote: str) -> str:
-    """Return the statements of a template, one for each table of an advice."""
+    """Return the SQL of a template, one statement for each table in the advice."""
     columns = [name.strip() for name in advice.values.get("columns", "").split(",")]
     statements = [
         statement_of(
@@ -86,10 +89,10 @@ def _setting(
 
 def _of_size(value: str, declared: Mapping[str, Any], facts: Mapping[str, Any]) -> str:
     """Return a size as SQL text: with a unit if the engine's SQL takes units, else in bytes."""
-    words = (facts.get("sizes") or {}) if facts.get("sizes_in_sql") else {}
-    if declared.get("values") != "bytes" or not value.isdecimal() or not words:
+    unit_sizes = (facts.get("sizes") or {}) if facts.get("sizes_in_sql") else {}
+    if declared.get("values") != "bytes" or not value.isdecimal() or not unit_sizes:
         return value
-    size, units = int(value), sorted(words.items(), key=lambda pair: -pair[1])
+    size, units = int(value), sorted(unit_sizes.items(), key=lambda pair: -pair[1])
     for word, step in units:
         if size >= step and size % step == 0:
             return f"{size // step}{word}"
@@ -97,9 +100,11 @@ def _of_size(value: str, declared: Mapping[str, Any], facts: Mapping[str, Any]) 
     return f"{-(-size // step)}{word}"
 
 
-def _costs(advice: Advice, facts: Mapping[str, Any], costs: str) -> str:
+def _costs(advice: Advice, facts: Mapping[str, Any], running: Mapping[str, Any]) -> str:
     declared = (facts.get("settings") or {}).get(advice.subject) or {}
-    clauses = [costs]
+    clauses = [running["costs"]]
+    if is_of_session(advice, facts) and running.get("session"):
+        clauses.append(running["session"])
     if advice.kind == "setting" and declared.get("limits"):
         clauses.append(EACH_SETTING.format(limits=declared["limits"]))
     if advice.kind == "setting" and declared.get("restart"):

@@ -1,4 +1,4 @@
-"""Collects the findings of this folder and calls each one."""
+"""Finds the modules that make findings, and runs each on a run's data."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ log = logging.getLogger(__name__)
 
 @cache
 def methods() -> dict[str, Callable[[Case], list[Finding]]]:
-    """Return the `find` functions below this folder, by the name of their method."""
+    """Return the `find` functions of this folder's modules, by the name of their method."""
     finders = {}
     package = assay.analysis.findings
     for module_info in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
@@ -39,7 +39,7 @@ def findings(case: Case) -> list[Finding]:
 
 
 def judged_findings(case: Case) -> Judged:
-    """Return the findings of one run in their order, and the causes that were ruled out."""
+    """Return the sorted findings of one run, and the causes that were ruled out."""
     given = judged(
         case,
         (finding for method, find in methods().items() for finding in _safely(method, find, case)),
@@ -52,5 +52,10 @@ def _safely(method: str, find: Callable[[Case], list[Finding]], case: Case) -> l
     try:
         return find(case)
     except Exception:
-        log.warning("finding %s of run %s broke down", method, case.run_id, exc_info=True)
+        log.warning(
+            ("finding %s of run %s could not be made because of a defect in Assay"),
+            method,
+            case.run_id,
+            exc_info=True,
+        )
         return []

@@ -1,4 +1,4 @@
-"""Facts that an engine reports on tables and settings, as findings read them."""
+"""Facts that an engine reports on tables and settings, for findings."""
 
 from __future__ import annotations
 
@@ -27,6 +27,9 @@ class TableFacts:
         estimated_rows: Number of rows in the table by the optimiser's estimate.
         bytes: Size of the table on disk, without indexes.
         analyzed: Whether statistics were ever gathered.
+        alterable: Whether the run's role may create an index on the table.
+        visible_share: Share of its pages of which the engine knows that every transaction sees all
+            their rows, so that an index can serve a query alone.
     """
 
     rows: float | None = None
@@ -35,10 +38,12 @@ class TableFacts:
     estimated_rows: float | None = None
     bytes: float | None = None
     analyzed: bool | None = None
+    alterable: bool | None = None
+    visible_share: float | None = None
 
 
 def known_table(tables: Mapping[str, TableFacts], node: PlanNode) -> str | None:
-    """Return the name under which the engine reports facts of a node's table; else None.
+    """Return the name of a node's table as the engine's table facts have it; None if not reported.
 
     The name includes the schema if the table is not on the sessions' search path.
     """
@@ -49,7 +54,7 @@ def known_table(tables: Mapping[str, TableFacts], node: PlanNode) -> str | None:
 
 
 def table_advice(kind: AdviceKind, name: str, node: PlanNode, gain: float) -> Advice:
-    """Return advice about the table of a plan node, under the name that the engine reports."""
+    """Return advice about the table of a plan node, with its schema if needed."""
     if node.object is None or name == node.object:
         return Advice(kind, name, {}, gain)
     return Advice(kind, node.object, {"schema": node.schema or ""}, gain)
@@ -57,7 +62,7 @@ def table_advice(kind: AdviceKind, name: str, node: PlanNode, gain: float) -> Ad
 
 @dataclass(frozen=True)
 class Setting:
-    """A setting of the engine with a role that Assay knows.
+    """A setting of the engine with a known role, such as the memory of a sort.
 
     Attributes:
         role: Role of the setting, such as `work_memory`.
@@ -68,6 +73,7 @@ class Setting:
         cheaper: Value with which commits wait less; None if the engine has none.
         but: Disadvantage of the cheaper value.
         alike: Other values with which commits wait no more than with the cheaper one.
+        passed_by: For a cache, data that the engine reads without it; None if there are none.
     """
 
     role: str
@@ -77,6 +83,7 @@ class Setting:
     cheaper: str | None = None
     but: str | None = None
     alike: tuple[str, ...] = ()
+    passed_by: str | None = None
 
     @property
     def bytes(self) -> int | None:
@@ -85,7 +92,7 @@ class Setting:
 
     @property
     def is_of_each(self) -> bool:
-        """Return True if each operator or sort has this limit, not all of them together."""
+        """True if the setting limits each operator separately, not all of them together."""
         return self.limits is not None and self.limits.startswith("each ")
 
     @property

@@ -1,4 +1,4 @@
-"""Computes intervals of time shares, from passes and from the number of samples.
+"""Computes intervals of a finding's time share, from passes and from the number of samples.
 
 One run cannot show the variation between runs. The run's passes and samples give a lower bound of
 the uncertainty. The errors of passes and of samples are independent, so the squares of their half
@@ -28,7 +28,7 @@ WIDTH_MIN = 1e-6
 def share_interval(
     measured: pl.DataFrame, fractions: Mapping[str, float], looks: Mapping[str, float] | None = None
 ) -> tuple[float, float] | None:
-    """Return the 95 % interval of a share of a pass's time, from fractions of operations' time.
+    """Return the 95 % interval of a share of time, from the variation between passes.
 
     Args:
         measured: One row for each execution of the measured part: pass, operation, seconds.
@@ -66,7 +66,7 @@ def _wider(
     fractions: Mapping[str, float],
     looks: Mapping[str, float],
 ) -> tuple[float, float] | None:
-    """Return an interval widened by the sampling error; None for an interval of zero width.
+    """Return a time share's interval widened by the sampling error; None for zero width.
 
     A share p of n samples has the variance p (1 - p) / n of a binomial proportion.
     """

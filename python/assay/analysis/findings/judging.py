@@ -1,4 +1,4 @@
-"""Judges the certainty of each cause, and limits the share of time that it may claim.
+"""Judges how certain each cause is, and limits the share of time that it may claim.
 
 A cause is `seen` if two independent witnesses support it, and `suspected` if one does.
 Contradicting evidence rules the cause out. A cause claims at most the time of its node in the time
@@ -23,18 +23,20 @@ if TYPE_CHECKING:
 WITNESSES_MIN = 2
 # Shares from samples and from plans are separate measurements, which may differ by this much.
 OVERLAP_MAX = 0.05
+# Role of the setting for the engine's cache, and the part of a finding's time that decides on it.
+CACHE, MOST = "cache", 0.5
 MISSING_WITNESS = {
-    "plan": "a run with --profile: CPU samples would confirm or refute the plan",
-    "wait": "more samples of waiting sessions: a longer --time or --min-time",
-    "sample": "the plan of the operation, or counters of the engine around it",
+    "plan": "measure with --profile: CPU samples would confirm or refute the plan",
+    "wait": "take more samples of waiting sessions, with a longer --time or --min-time",
+    "sample": "record the plan of the operation, or the engine's counters around it",
 }
-ESTIMATED = "the plan with the rows that it reads (explain analyze): these are estimates"
-TO_SETTLE = "a second, independent measurement of the same cause"
+ESTIMATED = "record the plan with actual rows (explain analyze), because these rows are estimates"
+TO_SETTLE = "measure the same cause a second time with an independent method"
 
 
 @dataclass(frozen=True)
 class Judged:
-    """Findings with their certainty, and causes that were ruled out.
+    """Findings with their certainty, and the causes that were ruled out.
 
     Attributes:
         findings: Findings for the report.
@@ -46,7 +48,7 @@ class Judged:
 
 
 def judged(case: Case, findings: Iterable[Finding]) -> Judged:
-    """Return findings with their certainty, limited to their tree nodes, and causes ruled out."""
+    """Return findings with their certainty, and the causes that were ruled out."""
     given = list(findings)
     silenced = tuple(
         finding for finding in given if finding.tells == "cause" and finding.contradictions
@@ -57,11 +59,12 @@ def judged(case: Case, findings: Iterable[Finding]) -> Judged:
         if finding not in silenced
     ]
     kept = [finding for finding in kept if finding.tells != "cause" or is_large(case, finding)]
+    kept = [_after_index(case, finding, kept) for finding in kept]
     return Judged(tuple(_with_alternatives(case, kept)), silenced)
 
 
 def _within_node(case: Case, finding: Finding) -> Finding:
-    """Return the finding with each fraction limited to its node of the operation's time tree."""
+    """Return a finding with its time shares limited to those of its cause in the time tree."""
     if finding.part is None or not finding.fractions:
         return finding
     part = finding.part
@@ -83,6 +86,25 @@ def _with_certainty(case: Case, finding: Finding) -> Finding:
     return replace(finding, certainty="suspected", settle=reason)
 
 
+def _after_index(case: Case, finding: Finding, findings: Iterable[Finding]) -> Finding:
+    """Return a cache that is too small as suspected if an index would avoid most of its misses.
+
+    An operation with the index does not read the pages that its scan reads, so an index in most of
+    the finding's time saves more than a larger cache.
+    """
+    if finding.advice is None or finding.advice.subject != CACHE or not finding.fractions:
+        return finding
+    for other in findings:
+        if other.advice is None or other.advice.kind != "index":
+            continue
+        within = {name: finding.fractions.get(name, 0.0) for name in other.fractions}
+        is_most = case.of_run(within) >= MOST * finding.effect_share
+        if is_most and other.effect_share > finding.effect_share:
+            reason = f"make the index first ({other.key}): the operation then reads fewer pages"
+            return replace(finding, certainty="suspected", settle=reason)
+    return finding
+
+
 def _reason_to_doubt(case: Case, finding: Finding) -> str | None:
     """Return the evidence that would confirm a suspected cause; None if the cause is seen."""
     if finding.settle is not None:
@@ -93,7 +115,7 @@ def _reason_to_doubt(case: Case, finding: Finding) -> str | None:
         if case.is_observed:
             return None if "counter" in witnesses else ESTIMATED
         if doubt is not None:
-            return f"the plan of the timed executions themselves: {doubt}"
+            return f"record the plan of the timed executions themselves: {doubt}"
     if len(witnesses) < WITNESSES_MIN:
         missing = [MISSING_WITNESS.get(witness, TO_SETTLE) for witness in witnesses]
         return missing[0] if missing else TO_SETTLE
@@ -101,7 +123,7 @@ def _reason_to_doubt(case: Case, finding: Finding) -> str | None:
 
 
 def _with_alternatives(case: Case, findings: list[Finding]) -> list[Finding]:
-    """Return causes with the keys of larger causes that claim the same operations' time."""
+    """Return causes, each with the keys of larger causes that claim the same time."""
     order = sorted(
         (finding for finding in findings if finding.tells == "cause" and finding.part),
         key=lambda finding: (finding.certainty != "seen", -finding.effect_share, finding.key),
@@ -117,7 +139,7 @@ def _with_alternatives(case: Case, findings: list[Finding]) -> list[Finding]:
 
 
 def _overlap(case: Case, finding: Finding, larger: Finding) -> bool:
-    """Return True if two causes together claim more than the whole time of a common tree node."""
+    """Return True if two causes together claim more than all of the time that they share."""
     part = _common_part(finding.part or "", larger.part or "")
     if part is None:
         return False
@@ -131,7 +153,7 @@ def _overlap(case: Case, finding: Finding, larger: Finding) -> bool:
 
 
 def _common_part(left: str, right: str) -> str | None:
-    """Return the outer one of two nested tree nodes; None if neither contains the other."""
+    """Return the outer of two nested paths in the time tree; None if neither contains the other."""
     if left == right or right.startswith(f"{left}/"):
         return left
     return right if left.startswith(f"{right}/") else None

@@ -1,4 +1,4 @@
-"""Recommends knobs of an engine for a finding, as a command that sweeps their values.
+"""Recommends an engine setting for a finding, as a command that sweeps its values.
 
 A knob declares counters for the two sides of its trade-off: `scheduling` and `blocking` in
 `knobs.toml`.
@@ -17,7 +17,7 @@ Side = Literal["scheduling", "blocking"]
 
 
 def sweep_words(case: Case, side: Side, counters: tuple[str, ...], operation: str | None) -> str:
-    """Return the sweep command of the first knob with one of the counters, and its subject.
+    """Return the `assay sweep` command for the setting whose trade-off counters were counted.
 
     Args:
         case: The run.
@@ -44,7 +44,7 @@ def sweep_words(case: Case, side: Side, counters: tuple[str, ...], operation: st
 
 
 def _values(case: Case, knob: Mapping[str, Any]) -> list[str]:
-    """Return values of a knob to try: all choices, or both ends of its range and the run's."""
+    """Return values of a setting to try: all choices, or its range's ends and the current value."""
     if knob["choices"]:
         return list(knob["choices"])
     now = case.settings.get(knob["effective"] or knob["setting"])

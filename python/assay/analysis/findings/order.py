@@ -1,4 +1,4 @@
-"""Sorts findings into the order of the report."""
+"""Sorts findings into their order in the report."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def in_order(findings: Iterable[Finding]) -> list[Finding]:
-    """Return what bounds the run first, then the causes, then the findings on where time goes.
+    """Return findings in report order: limiting resource first, then causes, then others.
 
     Seen causes come before suspected ones, both by effect, largest first. Only the largest claim
     about the bound is kept.

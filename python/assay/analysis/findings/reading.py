@@ -1,4 +1,4 @@
-"""Reads the facts that findings need besides the summary, and combines both into a `Case`."""
+"""Reads all facts that findings need from a record, and combines them into a `Case`."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from assay.analysis.data_size import data_bytes
 from assay.analysis.findings.case import Case
 from assay.analysis.findings.engine_facts import TableFacts
 from assay.analysis.host.disk_use import disk_use_of
+from assay.analysis.host.limits import limits_used
 from assay.analysis.host.neighbours import neighbours_of
 from assay.analysis.host.task_counters import executions
 from assay.analysis.operations import NS, window_of
@@ -24,11 +25,13 @@ from assay.analysis.server.beside import client_queue_share, other_clients_cpu
 from assay.analysis.server.blockers import blockers_of
 from assay.analysis.server.other_work import other_work_of
 from assay.model.errors import RecordUnreadableError, UsageError
+from assay.model.limit import MEMORY
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from assay.analysis.host.accounts import Accounts
+    from assay.analysis.host.limits import LimitUse
     from assay.analysis.load.summary import LoadSummary
     from assay.analysis.profile.profile import Profile
     from assay.analysis.summary import OperationSummary
@@ -39,6 +42,7 @@ log = logging.getLogger(__name__)
 
 # Source of engine counters whose objects are tables, with the counters of `TableFacts`.
 TABLES = "tables"
+YES_OR_NO = ("analyzed", "alterable")
 # Sources of engine counters whose objects are functions and triggers, with `calls` and `seconds`.
 FUNCTIONS, TRIGGERS = "functions", "triggers"
 
@@ -53,7 +57,7 @@ def read_case(
     cores: int | None,
     pinned: Mapping[str, int],
 ) -> Case:
-    """Return the case of a run, from its record and the summary of its operations."""
+    """Return the input of a run's findings, from its record and its summary of operations."""
     engine = run.facts.get("engine", {})
     plans, profile, prepared = captured(run), _profile(run), is_prepared(run)
     tables = _tables(run)
@@ -74,13 +78,15 @@ def read_case(
         tables=tables,
         executions=_executions(run),
         throttled_share=_throttled_share(run),
+        memory_limit=_memory_limit(run),
         environment=run.environment,
         state=(run.facts.get("state") or {}).get("asked"),
         test=played(run),
         knobs=(engine.get("knobs") or {}).get("knobs") or {},
         request=run.facts.get("request", {}),
-        prepared=prepared,
+        prepared=prepared and not replans(run),
         can_prepare=not prepared and can_prepare(run),
+        replans=replans(run),
         look_interval_s=_look_interval_s(run),
         functions=_programs(run, FUNCTIONS),
         triggers=_programs(run, TRIGGERS),
@@ -96,6 +102,7 @@ def read_case(
         disk=disk_use_of(run),
         data_bytes=data_bytes(run),
         own_tables=bool((run.facts.get("workload") or {}).get("own_tables")),
+        is_pooled=bool(run.facts.get("pooled")),
     )
 
 
@@ -110,9 +117,14 @@ def is_prepared(run: Run) -> bool:
 
 
 def can_prepare(run: Run) -> bool:
-    """Return whether the engine's sessions can prepare statements and no option forbids it."""
-    prepares = run.facts["engine"].get("prepares", False)
+    """Return True if the run could have saved planning by preparing its statements."""
+    prepares = run.facts["engine"].get("prepares", False) and not replans(run)
     return bool(prepares and not run.facts.get("pooled") and not run.facts.get("test"))
+
+
+def replans(run: Run) -> bool:
+    """Return True if the engine plans a prepared statement again at each execution."""
+    return bool(run.facts["engine"].get("replans"))
 
 
 def _look_interval_s(run: Run) -> float | None:
@@ -134,7 +146,7 @@ def _profile(run: Run) -> Profile | None:
     try:
         return read_profile(run)
     except (UsageError, RecordUnreadableError) as error:
-        log.warning("the work of run %s is not known: %s", run.id, error)
+        log.warning("the kinds of work of run %s are not known: %s", run.id, error)
         return None
 
 
@@ -184,7 +196,7 @@ def table_facts(readings: pl.DataFrame, ended_ns: int) -> dict[str, TableFacts]:
     names = {field.name for field in fields(TableFacts)}
     last = rows.filter((pl.col("time_ns") == at) & pl.col("counter").is_in(sorted(names)))
     for table, counter, value in last.select("object", "counter", "value").iter_rows():
-        tables.setdefault(table, {})[counter] = bool(value) if counter == "analyzed" else value
+        tables.setdefault(table, {})[counter] = bool(value) if counter in YES_OR_NO else value
     return {table: TableFacts(**facts) for table, facts in tables.items()}
 
 
@@ -210,8 +222,15 @@ def _programs(run: Run, source: str) -> dict[str, tuple[float, float]]:
     }
 
 
+def _memory_limit(run: Run) -> LimitUse | None:
+    """Return the run's limit of memory with its use; None without one."""
+    limits = limits_used(run)
+    uses = () if limits is None else limits.uses
+    return next((use for use in uses if use.name == MEMORY), None)
+
+
 def _throttled_share(run: Run) -> float | None:
-    """Return the share of a CPU limit's periods with throttling of the engine; None if unknown."""
+    """Return the share of CPU limit periods in which the engine was throttled; None if unknown."""
     window = window_of(run)
     if window is None or not run.has("cgroup"):
         return None

@@ -1,4 +1,4 @@
-"""Decides whether a cause is large enough to be reported."""
+"""Decides whether a cause takes enough time to be reported."""
 
 from __future__ import annotations
 

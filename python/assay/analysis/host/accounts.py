@@ -1,4 +1,4 @@
-"""Splits the host's CPU time into accounts that sum to the whole machine.
+"""Splits the host's CPU time into accounts (engine, driver, others) with an exact sum.
 
 Engine and driver share one account if the engine is embedded in the driver's process. Background
 is the CPU time of all processes that belong neither to Assay nor to the engine. Header, checks,
@@ -19,12 +19,12 @@ BUSY = ("user_ns", "nice_ns", "system_ns", "irq_ns", "softirq_ns")
 WAITING = ("idle_ns", "iowait_ns")
 BUSY_TIME, IDLE_TIME, STEAL_TIME = "busy", "idle", "steal"
 USED_SCHEMA = {"time_ns": pl.Int64, "account": pl.String, "cpu_ns": pl.Int64}
-REPORTED_SCHEMA = {"time_ns": pl.Int64, "account": pl.String, "told_ns": pl.Int64}
+REPORTED_SCHEMA = {"time_ns": pl.Int64, "account": pl.String, "reported_ns": pl.Int64}
 
 
 @dataclass(frozen=True)
 class Accounts:
-    """The CPU seconds of each account within a time window.
+    """The CPU seconds of each account (engine, driver, others) within a time window.
 
     Attributes:
         window_s: Length of the window.
@@ -61,7 +61,7 @@ class Accounts:
 def accounts(
     cpus: pl.DataFrame, processes: pl.DataFrame, begun_ns: int, ended_ns: int
 ) -> Accounts | None:
-    """Return the accounts between two times, from the samples around them; None without samples."""
+    """Return the CPU time of each account between two times; None without samples."""
     edges = accounts_window(cpus, processes, begun_ns, ended_ns)
     if edges is None:
         return None
@@ -80,7 +80,7 @@ def accounts(
 def accounts_window(
     cpus: pl.DataFrame, processes: pl.DataFrame, begun_ns: int, ended_ns: int
 ) -> tuple[int, int] | None:
-    """Return the process samples around a window, limited to the time in which CPUs were sampled.
+    """Return the window of CPU accounting: process samples within the time CPUs were sampled.
 
     Processes are sampled less often than CPUs, and CPU use is known between CPU samples; None if
     CPUs were sampled less than twice.
@@ -95,7 +95,7 @@ def accounts_window(
 
 
 def _edges(times: pl.Series, begun_ns: int, ended_ns: int) -> tuple[int, int] | None:
-    """Return the last sample up to begin and the first sample from end on; None without two."""
+    """Return the last sample up to the begin and the first from the end on; None without two."""
     ordered = times.unique().sort()
     before = ordered.filter(ordered <= begun_ns)
     after = ordered.filter(ordered >= ended_ns)
@@ -137,7 +137,7 @@ def used_at(cumulated: pl.DataFrame, times_ns: pl.Series) -> pl.DataFrame:
 
 
 def growth_s(used: pl.DataFrame) -> dict[str, float]:
-    """Return the CPU seconds of each account between the first and last time of `used_at`."""
+    """Return the CPU seconds of each account between the first and the last given time."""
     grown = used.group_by("account").agg(pl.col("cpu_ns").last() - pl.col("cpu_ns").first())
     return {account: cpu_ns * NS for account, cpu_ns in grown.sort("account").iter_rows()}
 
@@ -164,14 +164,14 @@ def machine_used(cpus: pl.DataFrame) -> pl.DataFrame:
         for kind, names in present.items()
         if names or kind != STEAL_TIME
     ]
-    kinds_told = [expression.meta.output_name() for expression in summed]
+    time_kinds = [expression.meta.output_name() for expression in summed]
     return (
         cpus.sort("time_ns")
         .select("time_ns", *summed)
         .group_by("time_ns", maintain_order=True)
-        .agg(pl.col(kinds_told).sum())
-        .with_columns(pl.col(kinds_told).cum_sum())
-        .unpivot(kinds_told, index="time_ns", variable_name="account", value_name="cpu_ns")
+        .agg(pl.col(time_kinds).sum())
+        .with_columns(pl.col(time_kinds).cum_sum())
+        .unpivot(time_kinds, index="time_ns", variable_name="account", value_name="cpu_ns")
         .sort("time_ns", maintain_order=True)
     )
 
@@ -186,13 +186,13 @@ def cpu_used(processes: pl.DataFrame) -> pl.DataFrame:
         return pl.DataFrame(schema=USED_SCHEMA)
     named = processes.with_columns(pl.col("account").cast(pl.String))
     used = _seen(named).join(_reported_by_parents(named), on=["time_ns", "account"], how="left")
-    more = pl.max_horizontal("seen_ns", "told_ns").cum_max().over("account")
+    more = pl.max_horizontal("seen_ns", "reported_ns").cum_max().over("account")
     ordered = used.sort("time_ns", "account")
     return ordered.select("time_ns", "account", more.alias("cpu_ns"))
 
 
 def _seen(processes: pl.DataFrame) -> pl.DataFrame:
-    """Return the growth of each account's sampled processes since the first sample: seen_ns."""
+    """Return the CPU time growth of each account's sampled processes since the first sample."""
     cpu_ns = (pl.col("user_ns") + pl.col("system_ns")).cast(pl.Int64)
     since = pl.when(pl.col("time_ns") > pl.col("time_ns").min()).then(pl.col("cpu_ns")).otherwise(0)
     grown = pl.col("cpu_ns").diff().over("account", "pid", "started_ns")
@@ -210,7 +210,7 @@ def _seen(processes: pl.DataFrame) -> pl.DataFrame:
 def read_by_account(
     processes: pl.DataFrame, begun_ns: int, ended_ns: int
 ) -> dict[str, float] | None:
-    """Return the bytes that each account read from storage, between the samples around a window.
+    """Return the bytes that each account's processes read from storage around a window.
 
     The result is None if the kernel does not report reads for every process, or there are fewer
     than two samples.
@@ -225,7 +225,7 @@ def read_by_account(
 
 
 def _grown(processes: pl.DataFrame, counter: pl.Expr, first: int, last: int) -> dict[str, int]:
-    """Return the growth of a process counter between two samples, by account."""
+    """Return the growth of a process counter between two samples, by CPU account."""
     grown = (
         processes.with_columns(pl.col("account").cast(pl.String))
         .filter(pl.col("time_ns").is_between(first, last))
@@ -241,7 +241,7 @@ def _grown(processes: pl.DataFrame, counter: pl.Expr, first: int, last: int) -> 
 
 
 def _reported_by_parents(processes: pl.DataFrame) -> pl.DataFrame:
-    """Return the growth of each account by living processes and their ended children: told_ns.
+    """Return the CPU time growth of each account, including children that have ended.
 
     The kernel adds the CPU time of an ended child to the parent that waited for it. So the sum
     over all living processes includes children that no sample saw. A parent that does not wait
@@ -261,5 +261,5 @@ def _reported_by_parents(processes: pl.DataFrame) -> pl.DataFrame:
     return (
         processes.group_by("time_ns", "account", maintain_order=True)
         .agg(with_children.sum().alias("lived_ns"))
-        .select("time_ns", "account", (pl.col("lived_ns") - before).alias("told_ns"))
+        .select("time_ns", "account", (pl.col("lived_ns") - before).alias("reported_ns"))
     )

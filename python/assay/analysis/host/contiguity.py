@@ -1,4 +1,4 @@
-"""Measures the contiguity of reads: the distance of each read from the end of the previous one.
+"""Measures disk read contiguity: the distance of each read from the end of the previous one.
 
 The requests are those that the device's driver received, after the kernel's merging and
 read-ahead. If several sequential streams alternate, each request is far from the previous one.
@@ -72,7 +72,7 @@ class Contiguity:
 
 
 def contiguity(run: Run, device: str | None = None) -> Contiguity | None:
-    """Return the contiguity of all reads and by operation; None without traced requests.
+    """Return the contiguity of disk reads, in total and by operation; None if not traced.
 
     Args:
         run: Any run, complete or not.
@@ -99,7 +99,7 @@ def contiguity(run: Run, device: str | None = None) -> Contiguity | None:
 
 
 def traced_devices(run: Run) -> tuple[str, ...]:
-    """Return the devices that serve the data; for a partition or mapped device, its disks."""
+    """Return the block devices that hold the data; for a partition, its disks."""
     device = (run.environment.get("host") or {}).get("data_device") or {}
     if device.get("kind") in ("partition", "stacked"):
         return tuple(device["disks"])
@@ -108,7 +108,7 @@ def traced_devices(run: Run) -> tuple[str, ...]:
 
 
 def _engine_pids(run: Run) -> list[int] | None:
-    """Return the pids of the engine's processes in samples; None if they are not known."""
+    """Return the ids of the engine's processes in samples; None if they are not known."""
     if not run.has("processes"):
         return None
     processes = run.table("processes")
@@ -117,7 +117,7 @@ def _engine_pids(run: Run) -> list[int] | None:
 
 
 def _reads(run: Run, devices: tuple[str, ...]) -> pl.DataFrame:
-    """Return the reads of the measured part, ordered by time.
+    """Return the traced disk reads of the measured part, ordered by time.
 
     Columns: time_ns, device, begin, end, bytes, ahead, pid, queued.
     A read that a kernel thread submitted (`queued`) may belong to any process.
@@ -150,7 +150,7 @@ def _reads(run: Run, devices: tuple[str, ...]) -> pl.DataFrame:
 
 
 def _of_executions(run: Run, reads: pl.DataFrame) -> pl.DataFrame:
-    """Return the reads within executions with their operation; empty if executions overlap."""
+    """Return the disk reads within executions, with their operation; empty if these overlap."""
     spans = (
         plain(measured(run.table("events")))
         .drop_nulls(["started_ns", "finished_ns"])
@@ -167,7 +167,7 @@ def _of_executions(run: Run, reads: pl.DataFrame) -> pl.DataFrame:
 
 
 def _placed(reads: pl.DataFrame) -> pl.DataFrame:
-    """Return reads with the columns `distance`, `recent` and `run`.
+    """Return disk reads with the columns `distance`, `recent` and `run`.
 
     `distance` is the number of bytes from the end of the previous read, `recent` from the
     nearest of several previous reads. Both are null for the first read of an execution on a
@@ -211,7 +211,7 @@ def _operations(placed: pl.DataFrame) -> pl.DataFrame:
 
 
 def _distances(placed: pl.DataFrame) -> pl.DataFrame:
-    """Return the number of reads in classes of distance from the end of the previous read."""
+    """Return the number of disk reads in classes of distance from the end of the previous read."""
     far = pl.col("distance").abs()
     classed = pl.lit(None, dtype=pl.Int64)
     for bound in reversed(DISTANCES_BYTES):
@@ -226,7 +226,7 @@ def _distances(placed: pl.DataFrame) -> pl.DataFrame:
 
 
 def _run_lengths(placed: pl.DataFrame) -> pl.DataFrame:
-    """Return the number of sequential runs by their length in reads, in powers of two."""
+    """Return the number of sequential stretches of reads by their length, in powers of two."""
     length = pl.col("reads").log(2).ceil()
     return (
         placed.group_by("operation", "device", "execution", "run", maintain_order=True)

@@ -1,4 +1,4 @@
-"""The host's CPU use over time, in the terms of mpstat, from raw counters of /proc/stat.
+"""Computes the host's CPU use over time as mpstat reports it, from /proc/stat.
 
 The kernel's counters of user and nice time include guests. As in mpstat, guests are subtracted
 from %usr and %nice. The kernel's iowait counter may decrease; a decrease counts as no growth.
@@ -41,7 +41,7 @@ SCHEMA = {
 
 
 def cpu_series(run: Run, interval_s: float | None = 1.0, *, each_cpu: bool = False) -> pl.DataFrame:
-    """Return CPU use over time in mpstat's terms, one row per interval (and per CPU).
+    """Return CPU use over time as mpstat reports it, one row per interval (and per CPU).
 
     Columns: time_s (end of the interval, since the measured part began; negative in the
     warm-up),
@@ -65,7 +65,7 @@ def cpu_series(run: Run, interval_s: float | None = 1.0, *, each_cpu: bool = Fal
 
 
 def mpstat(samples: pl.DataFrame, zero_ns: int, *, each_cpu: bool = False) -> pl.DataFrame:
-    """Return mpstat's figures between consecutive samples, with the columns of `cpu_series`."""
+    """Return CPU use between consecutive samples in mpstat's terms."""
     spent = cpu_time(samples)
     whole = spent.group_by("time_ns", maintain_order=True).agg(
         pl.col(SECONDS).first(), pl.lit(ALL).alias("cpu"), *[_sum(name) for name in PARTS.values()]
@@ -83,7 +83,7 @@ def mpstat(samples: pl.DataFrame, zero_ns: int, *, each_cpu: bool = False) -> pl
 
 
 def cpu_time(samples: pl.DataFrame) -> pl.DataFrame:
-    """Return the time of each CPU since its previous row, by kind of use.
+    """Return the CPU time of each CPU since its previous sample, by kind of use.
 
     Columns: time_ns, seconds, cpu and the counters of `PARTS` in ns. Guest time is counted only
     as guest time.
@@ -111,7 +111,7 @@ def cpu_time(samples: pl.DataFrame) -> pl.DataFrame:
 
 
 def shares() -> list[pl.Expr]:
-    """Return expressions for per cent of CPU time in mpstat's terms, from counters of `PARTS`."""
+    """Return expressions for the shares of CPU time in %, in mpstat's terms."""
     total = pl.sum_horizontal(PARTS.values())
     return [
         pl.when(total > 0).then(pl.col(counter) / total * 100).alias(word)

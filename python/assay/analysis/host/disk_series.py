@@ -1,4 +1,4 @@
-"""Block devices over time, in the terms of iostat -x, from raw counters of /proc/diskstats.
+"""Computes the use of block devices over time as iostat -x reports it.
 
 As in iostat, kB means KiB. Where iostat prints 0.00 because there was no request, such as an
 await, the value is null.
@@ -26,7 +26,7 @@ AQUEUE, UTIL = "aqu-sz", "%util"
 
 @dataclass(frozen=True)
 class _Direction:
-    """iostat's letter of a kind of request, and the names of its counters."""
+    """The direction of disk requests (read, write): iostat's letter and its counters."""
 
     letter: str
     requests: str
@@ -52,7 +52,7 @@ COUNTERS = (
 def disk_series(
     run: Run, interval_s: float | None = 1.0, device: str | None = None
 ) -> pl.DataFrame:
-    """Return the figures of block devices in iostat's terms, one row per device and interval.
+    """Return the use of block devices in iostat's terms, one row per device and interval.
 
     Columns: time_s (end of the interval, since the measured part began; negative in the
     warm-up), seconds (length of the interval), device, kind (disk, partition, stacked; null if
@@ -79,7 +79,7 @@ def disk_series(
 
 
 def iostat(samples: pl.DataFrame, zero_ns: int) -> pl.DataFrame:
-    """Return iostat's figures between consecutive rows of a device, as `disk_series` does."""
+    """Return the use of block devices between consecutive samples in iostat's terms."""
     kinds = samples.group_by("device", maintain_order=True).agg(pl.col("kind").drop_nulls().first())
     rows = between(samples, "device", COUNTERS, zero_ns).join(
         kinds, on="device", maintain_order="left"
@@ -138,7 +138,7 @@ def _per_s(counter: str) -> pl.Expr:
 
 
 def _each(counter: str, requests: str, unit: float) -> pl.Expr:
-    """Return a counter's growth per request; null if there was no request."""
+    """Return an expression: a disk counter's growth per request; null without requests."""
     return pl.when(pl.col(requests) > 0).then(pl.col(counter) / pl.col(requests) * unit)
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class DiskUse:
-    """The use of the data's disk in the measured part, by all programs.
+    """The use of the disk that holds the data in the measured part, by all programs.
 
     Attributes:
         device: The kernel's name of the disk.

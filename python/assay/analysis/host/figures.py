@@ -1,4 +1,4 @@
-"""Host counters over time, in the form of an engine's counters."""
+"""Selects the host's counters over time, in the form of an engine's counters."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ GAUGE, COUNTER = "gauge", "counter"
 
 
 class Figure(NamedTuple):
-    """A counter for display: a column of a series, with its title, unit and factor."""
+    """A host counter for display: a column of a time series, with title, unit and factor."""
 
     name: str
     title: str
@@ -39,7 +39,7 @@ OF_CPUS = (Figure("host_steal", "CPU time that the hypervisor took", "%", GAUGE,
 
 
 def host_figures(run: Run) -> dict[str, Any]:
-    """Return host counters as `counters` and `series`, in the form of `engine_counters`.
+    """Return the host's counters, their rates and time series, in the form of engine counters.
 
     The lists are empty if nothing was sampled. Values of counters are rates per second; values
     of gauges are those of the interval.

@@ -45,7 +45,7 @@ USED_UP_SHARE = 0.9
 
 @dataclass(frozen=True)
 class LimitUse:
-    """The limit of one resource and its use.
+    """The limit of one resource, and how much of it the engine used.
 
     Attributes:
         name: Name of the limit in the request.
@@ -76,7 +76,7 @@ class LimitUse:
 
     @property
     def excess(self) -> float | None:
-        """The use beyond the limit and saved allowance, as a share of both; None if not known."""
+        """The resource use beyond its limit, as a share of the limit; None if not known."""
         if self.used is None:
             return None
         allowed = self.asked
@@ -89,7 +89,7 @@ class LimitUse:
 
 @dataclass(frozen=True)
 class LimitsUsed:
-    """The use of all limits of a run.
+    """The use of all resource limits of a run.
 
     Attributes:
         version: Version of the control groups.
@@ -126,7 +126,7 @@ def limits_used(run: Run) -> LimitsUsed | None:
 
 
 def use_words(use: LimitUse) -> str:
-    """Return a limit and its use as text: `cpu 0.5 cores, 0.49 cores used, never met`."""
+    """Return text on a limit and its use: `cpu 0.5 cores, 0.49 cores used, never met`."""
     phrases = [f"{use.name} {amount_text(use.name, use.asked)}"]
     if use.used is not None:
         most = "at most " if use.name == MEMORY else ""

@@ -21,7 +21,7 @@ SAMPLES = {"time_ns": pl.Int64, "rss_bytes": pl.Int64, "pss_bytes": pl.Int64}
 
 @dataclass(frozen=True)
 class Peak:
-    """The peak of memory that was sampled or reported. Unknown values are None.
+    """The peak of memory use that was sampled or reported. Unknown values are None.
 
     Attributes:
         rss_bytes: Resident memory. Memory that processes share counts once.
@@ -60,7 +60,7 @@ def _seen(run: Run, samples: pl.DataFrame) -> dict[str, Peak]:
 
 
 def _later_pss_bytes(run: Run, tasks: pl.DataFrame | None) -> dict[str, int]:
-    """Return proportional bytes after each operation, from its repetition without timing."""
+    """Return proportional set sizes in bytes by operation, from an untimed repetition."""
     events = run.table("events").filter(pl.col("phase").cast(pl.String) == PHASE_AFTER)
     if tasks is None or events.is_empty():
         return {}
@@ -77,7 +77,7 @@ def _with_later(seen: dict[str, Peak], later: Mapping[str, int]) -> dict[str, Pe
 
 
 def engine_samples(run: Run) -> pl.DataFrame:
-    """Return the memory of all the engine's processes at each sample: the columns of `SAMPLES`.
+    """Return the memory of all processes of the engine at each sample.
 
     `pss_bytes` is null in samples that did not read it. The sum covers the processes that
     reported their PSS.
@@ -103,7 +103,7 @@ def engine_samples(run: Run) -> pl.DataFrame:
 
 
 def _is_serial(events: pl.DataFrame) -> bool:
-    """Return True if no two operations overlap."""
+    """Return True if no two executions overlap in time."""
     done = events.drop_nulls(["started_ns", "finished_ns"]).sort("started_ns")
     overlaps = done["started_ns"].shift(-1) < done["finished_ns"]
     return not overlaps.any()
@@ -112,7 +112,7 @@ def _is_serial(events: pl.DataFrame) -> bool:
 def _of_operations(
     events: pl.DataFrame, samples: pl.DataFrame, tasks: pl.DataFrame | None
 ) -> dict[str, Peak]:
-    """Return the peaks of each operation, from samples and from readings around it."""
+    """Return the memory peak of each operation, from samples and readings around it."""
     timed = (
         events.filter(pl.col("outcome") == "ok")
         .select("sequence", "operation", "started_ns", "finished_ns")
@@ -134,7 +134,7 @@ def _of_operations(
 
 
 def _engine_bytes(run: Run) -> dict[str, int]:
-    """Return the engine's own memory figure in bytes by operation: its largest statement."""
+    """Return the memory in bytes that the engine reports for each operation's largest statement."""
     plan_bytes = {
         name: [plan.memory_bytes for plan in plans if plan.memory_bytes is not None]
         for name, plans in read_plans(run).items()

@@ -19,7 +19,7 @@ COUNTERS = ("cpu_ns", "read_bytes", "write_bytes")
 
 
 def neighbours_of(run: Run) -> tuple[Neighbour, ...] | None:
-    """Return other programs that used a CPU, the most CPU time first; None if not sampled."""
+    """Return other programs on the host that used a CPU, the most CPU time first."""
     window = window_of(run)
     if window is None or not (run.has(STREAM) and run.has("processes")):
         return None
@@ -27,7 +27,7 @@ def neighbours_of(run: Run) -> tuple[Neighbour, ...] | None:
 
 
 def _followed_besides(run: Run) -> pl.Series:
-    """Return pids of the run's processes that only other streams than `processes` contain.
+    """Return the ids of the run's processes that only streams besides `processes` contain.
 
     The stream `processes` has fewer samples than these streams.
     """
@@ -45,7 +45,7 @@ def neighbours(
     window: tuple[int, int],
     besides: pl.Series | None = None,
 ) -> tuple[Neighbour, ...]:
-    """Return other programs that used a CPU, the most CPU time first.
+    """Return other programs of the host that used a CPU, from samples of all processes.
 
     Args:
         looks: Samples of all processes of the host.
@@ -77,7 +77,7 @@ def neighbours(
 
 
 def growth(looks: pl.DataFrame, window: tuple[int, int]) -> pl.DataFrame:
-    """Return what each process used in a window: pid, started_ns, comm, cpu_ns, moved_bytes.
+    """Return the CPU time and bytes moved of each process of the host in a time window.
 
     A process has a row only when its counters changed, so its last row before the window holds
     its counters at the beginning. A process without such a row started later, and all its use

@@ -1,4 +1,4 @@
-"""The device reads of each execution, and the CPU use meanwhile.
+"""Disk reads of each execution, with the CPU use during it.
 
 The counters of the data's device are read just outside of each execution, with the counters of
 the engine's tasks. For other devices, and in older records, there are only periodic samples,
@@ -49,7 +49,7 @@ METERED = "device_"
 
 
 def operation_reads(run: Run, device: str | None = None) -> pl.DataFrame:
-    """Return one row per successful execution of the measured part, in the order of their start.
+    """Return the disk reads of each successful measured execution, in time order.
 
     Columns: sequence, operation, pass, seconds (service time); reads, reads_merged, read_bytes,
     writes, write_bytes of the device; mean_read_bytes (null without reads), reads_per_s and
@@ -118,7 +118,7 @@ def _overlap(executions: pl.DataFrame) -> bool:
 def _of_device(
     run: Run, device: str | None, events: pl.DataFrame, executions: pl.DataFrame
 ) -> dict[str, pl.Series]:
-    """Return the growth of a device's counters in each execution; null if not sampled."""
+    """Return the growth of a disk's counters in each execution; null if not sampled."""
     samples = _samples(run, device)
     if samples is None:
         return _unknown((*DEVICE_COUNTERS, "samples"), executions.height)
@@ -142,7 +142,7 @@ def _of_device(
 
 
 def _metered(run: Run, executions: pl.DataFrame) -> dict[str, pl.Series] | None:
-    """Return counters of the data's device from readings around each execution; None without."""
+    """Return the disk's counters from readings around each execution; None without readings."""
     names = [f"{METERED}{name}" for name in DEVICE_COUNTERS]
     if not run.has("tasks") or names[0] not in run.table("tasks").columns:
         return None
@@ -162,7 +162,7 @@ def _metered(run: Run, executions: pl.DataFrame) -> dict[str, pl.Series] | None:
 
 
 def _samples(run: Run, device: str | None) -> pl.DataFrame | None:
-    """Return the samples of one device in the order of time; None with fewer than two."""
+    """Return the samples of one block device in time order; None with fewer than two."""
     if device is None or not run.has("disks"):
         return None
     disks = run.table("disks")
@@ -171,7 +171,7 @@ def _samples(run: Run, device: str | None) -> pl.DataFrame | None:
 
 
 def _of_cpus(run: Run, executions: pl.DataFrame) -> dict[str, pl.Series]:
-    """Return the shares of CPU time by kind during each execution; null if not sampled."""
+    """Return the shares of CPU time by kind of use during each execution; null if not sampled."""
     if not run.has("cpus"):
         return _unknown(SHARES, executions.height)
     samples = run.table("cpus")
@@ -202,14 +202,14 @@ def _unknown(names: Iterable[str], height: int) -> dict[str, pl.Series]:
 
 
 def _seen(executions: pl.DataFrame, looked_ns: pl.Series) -> pl.Series:
-    """Return True for each execution with a sample before it and one after it."""
+    """Return True for each execution with a sample before and one after it."""
     since: pl.Series = executions["started_ns"] >= looked_ns[0]
     until: pl.Series = executions["finished_ns"] <= looked_ns[-1]
     return since & until
 
 
 def _at(places: pl.Series, knots: pl.Series, values: pl.Series) -> pl.Series:
-    """Interpolate values linearly at places between knots, which are in ascending order."""
+    """Return values interpolated linearly between the sorted positions of known values."""
     after = knots.search_sorted(places, side="left").clip(1, len(knots) - 1).cast(pl.Int64)
     from_place, to_place = knots.gather(after - 1), knots.gather(after)
     # Two equal knots have no distance, so the quotient is undefined.
@@ -219,7 +219,7 @@ def _at(places: pl.Series, knots: pl.Series, values: pl.Series) -> pl.Series:
 
 
 class _BusyTime:
-    """The time up to a moment in which at least one operation ran."""
+    """Computes the time up to a moment in which at least one operation ran."""
 
     def __init__(self, events: pl.DataFrame) -> None:
         spans = (

@@ -1,4 +1,4 @@
-"""Compares a query's reads with the disk's ceiling: reads per second for a size of read.
+"""Compares a query's disk reads with the disk's maximum rate for reads of that size.
 
 A query that waits for one read before it requests the next is limited by the disk's rate at
 queue depth 1. So a query's reads are compared with the disk's rate at the query's own mean queue
@@ -21,7 +21,7 @@ AT_CEILING = 0.8
 
 @dataclass(frozen=True)
 class Reads:
-    """The device reads of an operation.
+    """The disk reads of an operation: their size, rate and queue depth.
 
     Attributes:
         size_bytes: Mean size of a read.
@@ -36,7 +36,7 @@ class Reads:
 
 @dataclass(frozen=True)
 class Placed:
-    """An operation's reads compared with the disk's ceiling.
+    """An operation's disk reads compared with the disk's maximum rate.
 
     Attributes:
         reads: Reads of the operation.
@@ -54,12 +54,12 @@ class Placed:
 
     @property
     def share(self) -> float | None:
-        """The reads divided by the disk's random reads per second; above 1 if partly sequential."""
+        """The reads per second divided by the disk's random reads per second."""
         return None if self.random is None else self.reads.per_s / self.random.value
 
     @property
     def share_interval(self) -> tuple[float, float] | None:
-        """The ends of `share`, from the interval of the disk's ceiling; None without one."""
+        """The interval of `share`, from that of the disk's maximum rate; None without one."""
         random = self.random
         if random is None or random.low is None or random.high is None or not random.low > 0:
             return None
@@ -67,7 +67,7 @@ class Placed:
 
     @property
     def more_at_once(self) -> float | None:
-        """The factor by which the disk's rate is higher at a deeper queue; None if not known."""
+        """The factor by which the disk is faster at a deeper queue; None if not known."""
         if self.random is None or self.most is None:
             return None
         return self.most.value / self.random.value
@@ -79,7 +79,7 @@ class Placed:
 
 
 def place(reads: Reads, ceiling: Ceiling) -> Placed:
-    """Return an operation's reads compared with the disk's ceiling at their size and depth."""
+    """Return an operation's disk reads compared with the disk's maximum at that size and depth."""
     depths = ceiling.depths()
     depth = min(max(reads.at_once or 1.0, depths[0]), depths[-1]) if depths else 1.0
     return Placed(

@@ -1,4 +1,4 @@
-"""Thins samples of counters to slots of equal length, and computes growth between samples."""
+"""Thins counter samples to equal time slots, and computes growth between samples."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def thinned(samples: pl.DataFrame, by: str, zero_ns: int, interval_s: float | No
 
 
 def around(samples: pl.DataFrame, begun_ns: int, ended_ns: int) -> pl.DataFrame:
-    """Return the last samples up to the beginning and the first samples from the end on.
+    """Return the last counter samples up to a begin and the first from an end on.
 
     Without a sample before or after, the first or last sample is used. All samples taken
     together have one time.
@@ -53,7 +53,7 @@ def around(samples: pl.DataFrame, begun_ns: int, ended_ns: int) -> pl.DataFrame:
 
 
 def between(samples: pl.DataFrame, by: str, counters: Sequence[str], zero_ns: int) -> pl.DataFrame:
-    """Return the growth of counters since the previous sample of the same subject.
+    """Return the growth of counters since the previous sample of the same process or device.
 
     Columns: time_s (of the sample, since `zero_ns`), seconds (since the previous sample), `by`,
     and the growth of each counter: null if it is missing at either end or decreased (a reset).
@@ -72,7 +72,7 @@ def between(samples: pl.DataFrame, by: str, counters: Sequence[str], zero_ns: in
 
 
 def grown(counter: str, by: str) -> pl.Expr:
-    """Return a counter's growth since its subject's previous row; null if it decreased."""
+    """Return an expression: a counter's growth since the previous row; null if it decreased."""
     now = pl.col(counter).cast(pl.Int64)
     growth = now - now.shift(1).over(by)
     return pl.when(growth >= 0).then(growth).alias(counter)

@@ -1,4 +1,4 @@
-"""Analyses the slowing of a resource, over the whole run and within a window."""
+"""Measures how much a run was slowed by the stops that make a resource slower."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 STREAM = "slowing"
 NS = 1e-9
-COUNTERS = ("cpu_ns", "all_cpu_ns", "disk_ns", "owed_ns", "stopped_ns", "read_bytes", "ahead_bytes")
+COUNTERS = ("cpu_ns", "all_cpu_ns", "owed_ns", "stopped_ns", "read_bytes", "ahead_bytes")
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,6 @@ class Slowing:
         asked: Requested factor by resource.
         cpu_s: Seconds in which the engine computed. Parallel threads count once.
         all_cpu_s: CPU seconds of all its tasks.
-        disk_s: Seconds in which the engine waited for disks.
         owed_s: Seconds for which the engine had to be stopped.
         stopped_s: Seconds in which the engine was stopped.
         read_bytes: Bytes that the data's device read for all programs; None if not counted.
@@ -33,7 +32,6 @@ class Slowing:
     asked: dict[str, float]
     cpu_s: float
     all_cpu_s: float
-    disk_s: float
     owed_s: float
     stopped_s: float
     read_bytes: int | None
@@ -41,7 +39,7 @@ class Slowing:
 
     @property
     def paid_share(self) -> float | None:
-        """The stop time divided by the required stop time; None if no stop was required."""
+        """The stop time divided by the stop time required by the slowing; None if none was."""
         return self.stopped_s / self.owed_s if self.owed_s > 0 else None
 
     @property
@@ -55,7 +53,7 @@ class Slowing:
 
     @property
     def ahead_share(self) -> float | None:
-        """The share of the device's reads that fell into stops; None if not counted."""
+        """The share of the disk reads that fell into stops of the engine; None if not counted."""
         if self.ahead_bytes is None or not self.read_bytes:
             return None
         return self.ahead_bytes / self.read_bytes
@@ -68,7 +66,7 @@ def is_stopped(run: Run) -> bool:
 
 
 def slowing(run: Run, window_ns: tuple[int, int] | None = None) -> Slowing | None:
-    """Return how much the engine was slowed; None if it was not, or nothing was recorded.
+    """Return the use of a slowed resource and the stops of a run; None if it was not slowed.
 
     Args:
         run: The run.
@@ -86,7 +84,6 @@ def slowing(run: Run, window_ns: tuple[int, int] | None = None) -> Slowing | Non
         asked,
         cpu_s=grown["cpu_ns"] * NS,
         all_cpu_s=grown["all_cpu_ns"] * NS,
-        disk_s=grown["disk_ns"] * NS,
         owed_s=grown["owed_ns"] * NS,
         stopped_s=grown["stopped_ns"] * NS,
         read_bytes=grown["read_bytes"],
@@ -95,7 +92,7 @@ def slowing(run: Run, window_ns: tuple[int, int] | None = None) -> Slowing | Non
 
 
 def _growth(rows: pl.DataFrame, window_ns: tuple[int, int] | None) -> dict[str, Any]:
-    """Return the growth of each counter between two rows; null if it is not counted."""
+    """Return the growth of each counter of stops between two rows; null if not counted."""
     first, last = rows.row(0, named=True), rows.row(-1, named=True)
     if window_ns is not None:
         begun, ended = window_ns

@@ -1,4 +1,4 @@
-"""The state at the start of a run: the requested state, the page cache, and the first reads.
+"""Determines how much data was in memory at a run's start: the page cache and first reads.
 
 The evidence of the state is the part of the data files in the page cache, and the first query's
 reads from devices. Earlier reads of processes are no evidence, because they include program
@@ -29,7 +29,7 @@ SCANS = frozenset({"scan", "index scan", "bitmap scan"})
 
 @dataclass(frozen=True)
 class StartingState:
-    """The state in which a run started.
+    """The state in which a run started: the requested state, and the data in memory.
 
     Attributes:
         asked: Requested state: `hot`, `cold`, `os-warm` or `loaded`.
@@ -101,7 +101,7 @@ class StartingState:
 
     @property
     def text(self) -> str:
-        """The state as text for a heading, such as `hot after 3 passes`."""
+        """The starting state as text for a heading, such as `hot after 3 passes`."""
         several = self.asked == "hot" and self.passes is not None and self.passes > 1
         return f"{self.asked} after {self.passes} passes" if several else self.asked
 
@@ -128,7 +128,7 @@ def starting_state(run: Run) -> StartingState | None:
 
 
 def _with_load(run: Run, state: StartingState, facts: Mapping[str, Any]) -> StartingState:
-    """Return the state with the process that loaded the data and the cached data added."""
+    """Return the starting state with the loading process and the cached data added."""
     loaded, accounts = run.environment.get("data") or {}, run.environment.get("accounts") or {}
     loaders = [str(pid) for pid in loaded.get("loaded_by_pids", ())]
     cached = facts.get("engine_cache")
@@ -164,7 +164,7 @@ def _with_first(run: Run, state: StartingState) -> StartingState:
 
 
 def _timed(run: Run) -> pl.DataFrame:
-    """Return successful timed queries: operation, read_bytes, earlier_read_bytes.
+    """Return successful timed queries with the bytes read by them and by all earlier ones.
 
     `earlier_read_bytes` is the sum over all earlier timed operations, including refresh
     functions.

@@ -1,4 +1,4 @@
-"""Computes the growth of the kernel's task counters of the engine in each operation."""
+"""Computes how the kernel's counters of the engine's threads grow in each operation."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ EXECUTIONS = {
 
 
 def readings(events: pl.DataFrame, tasks: pl.DataFrame) -> pl.DataFrame:
-    """Return the wall time and the counters' growth of each successful measured operation.
+    """Return wall time and counter growth of each successful measured execution.
 
     A counter that is missing or decreased is null, never 0.
     """
@@ -66,7 +66,7 @@ def readings(events: pl.DataFrame, tasks: pl.DataFrame) -> pl.DataFrame:
 
 
 def executions(events: pl.DataFrame, tasks: pl.DataFrame | None) -> pl.DataFrame:
-    """Return one row for each successful execution of any phase, with the columns `EXECUTIONS`.
+    """Return the kernel counters of each successful execution of any phase.
 
     Counters that were not measured, or decreased, are null.
     """

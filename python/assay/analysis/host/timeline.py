@@ -1,4 +1,4 @@
-"""The data of a timeline: resources over time, and the operations in progress.
+"""Data of a timeline chart: use of resources over time, and the operations in progress.
 
 All series share one axis of ticks, so that a reader can compare their values at one moment. Each
 series uses its own sample nearest to a tick, and its rate refers to the times of its own
@@ -57,7 +57,7 @@ BANDS_SCHEMA = {
 
 @dataclass(frozen=True)
 class Timeline:
-    """Data frames over seconds since the start of the measured part (negative in the warm-up).
+    """Data of a timeline chart, over seconds since the start of the measured part.
 
     Attributes:
         cpu: time_s, account (Assay's and the engine's, background, steal), cores.
@@ -85,7 +85,7 @@ class Timeline:
 
 
 def timeline(run: Run) -> Timeline:
-    """Return the timeline of a run, with empty frames for missing streams."""
+    """Return the data of a run's timeline chart, with empty frames for missing streams."""
     events = run.table("events")
     zero_ns = origin_ns(events)
     is_load = load_of(run.facts) is not None
@@ -141,7 +141,7 @@ def readable_bands(events: pl.DataFrame, zero_ns: int) -> pl.DataFrame:
 
 
 def phase_bands(events: pl.DataFrame, zero_ns: int) -> pl.DataFrame:
-    """Return the phases of a load as intervals, with the phase name as the operation."""
+    """Return the phases of a load as time intervals, with the phase name as the operation."""
     spans = (
         events.lazy()
         .filter(pl.col("finished_ns").is_not_null())
@@ -167,7 +167,7 @@ def phase_bands(events: pl.DataFrame, zero_ns: int) -> pl.DataFrame:
 
 
 def passes(every_band: pl.DataFrame) -> pl.DataFrame:
-    """Return successful measured executions, with their distance from the operation's median.
+    """Return successful measured executions, with the relative distance from their median time.
 
     Columns: operation, pass, seconds, median_seconds, from_median_share (0.1 means a tenth
     slower).
@@ -216,7 +216,7 @@ def cpu_cores(
 
 
 def _others(ours: pl.DataFrame, machine: pl.DataFrame) -> pl.DataFrame:
-    """Return the machine's busy time beyond the run's own accounts, as a series that never falls.
+    """Return the machine's busy time beyond the run's own processes, as a series that never falls.
 
     CPUs and processes are sampled at different moments, so their difference fluctuates. The
     returned value is the mean of the maximum so far and the minimum from then on. This mean
@@ -289,7 +289,7 @@ def pressure_shares(system: pl.DataFrame | None, ticks: pl.Series, zero_ns: int)
 
 
 def rate_per_s(counter: str, *by: str) -> pl.Expr:
-    """Return a counter's growth per second since its previous row; rows are ordered by time.
+    """Return an expression: a counter's growth per second since its previous row.
 
     The rate is null if the counter is missing at either end, decreased (a reset), or no time
     passed.
@@ -311,7 +311,7 @@ def thinned(times: pl.Series, limit: int) -> pl.Series:
 
 
 def _whole_passes(executions: pl.DataFrame) -> pl.DataFrame:
-    """Return evenly chosen complete passes with at most `BANDS_MAX` rows."""
+    """Return evenly chosen complete passes over the operations, with at most `BANDS_MAX` rows."""
     step = -(-executions.height // BANDS_MAX) or 1
     return executions.filter(pl.col("pass") % step == 0)
 
@@ -321,7 +321,7 @@ def _stream(run: Run, name: str) -> pl.DataFrame | None:
 
 
 def _sample_times(run: Run, every_band: pl.DataFrame, zero_ns: int) -> pl.Series:
-    """Return sample times of the densest stream, from just before to just after all operations."""
+    """Return the sample times of the stream with most samples, around all operations."""
     streams = [_stream(run, name) for name in ("cpus", "processes", "disks", "system")]
     times = [stream["time_ns"].unique().sort() for stream in streams if stream is not None]
     if not times:
@@ -336,7 +336,7 @@ def _sample_times(run: Run, every_band: pl.DataFrame, zero_ns: int) -> pl.Series
 
 
 def _at_ticks(stream: pl.DataFrame, ticks: pl.Series, zero_ns: int, by: list[str]) -> pl.DataFrame:
-    """Return each series' sample nearest to each tick, if it is at most one tick away."""
+    """Return the sample of each series nearest to each tick of the time axis."""
     axis = pl.DataFrame({"tick_ns": ticks}, schema={"tick_ns": pl.Int64})
     gap = ticks.diff().median()
     keyed = axis.join(stream.select(by).unique(), how="cross").sort("tick_ns") if by else axis
@@ -355,12 +355,12 @@ def _at_ticks(stream: pl.DataFrame, ticks: pl.Series, zero_ns: int, by: list[str
 
 
 def _whole_sum(name: str) -> pl.Expr:
-    """Return a sum that is null if any value is null: absence must not count as zero."""
+    """Return an expression: a sum that is null if any value is null."""
     return pl.when(pl.col(name).null_count() == 0).then(pl.col(name).sum()).alias(name)
 
 
 def under_way(timeline_bands: pl.DataFrame, times: pl.Series) -> list[list[str]]:
-    """Return for each time the operations that ran since the previous time, in order."""
+    """Return for each time the operations that ran since the previous time."""
     spans = timeline_bands.sort("begin_s").select("begin_s", "end_s", "operation").rows()
     running: list[list[str]] = []
     before = times[0] if len(times) else 0.0

@@ -1,1 +1,1 @@
-"""Analyses a load: rate, latency, backlog, steadiness, mixes and transactions."""
+"""Analyses a load: rate, latency, backlog, steadiness, query mixes and transactions."""

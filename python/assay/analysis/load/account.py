@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Executed:
-    """Executions of one statement of an operation.
+    """Executions of one statement of an operation: their mean number and time.
 
     Attributes:
         per_operation: Mean number of executions of the statement per execution of the operation.
@@ -53,7 +53,7 @@ class OperationAccount:
 
     @property
     def rest_s(self) -> float:
-        """Seconds outside of statements: between them, and in earlier attempts."""
+        """Seconds of an operation outside its statements: between them, and in earlier attempts."""
         return self.mean_s - sum(
             statement.per_operation * statement.mean_s for statement in self.statements.values()
         )
@@ -61,7 +61,7 @@ class OperationAccount:
 
 @dataclass(frozen=True)
 class Account:
-    """The mean time of a transaction or pass, split by operation and statement.
+    """The mean time of a transaction or of one execution of all operations, by statement.
 
     Attributes:
         is_mix: Whether the whole is the time of a transaction. Otherwise the whole is the time
@@ -76,7 +76,7 @@ class Account:
 
     @property
     def whole_s(self) -> float:
-        """The seconds of the whole transaction or pass: the sum of all parts."""
+        """The seconds of the transaction, or of one execution of all operations."""
         return self.between_s + sum(
             operation.weight * operation.mean_s for operation in self.operations.values()
         )
@@ -84,7 +84,7 @@ class Account:
 
 @lru_cache(maxsize=64)
 def account_of(run: Run) -> Account | None:
-    """Return the time account of a run's measured part; None if no operation succeeded."""
+    """Return the mean time by statement of a run's measured part; None if nothing succeeded."""
     done = succeeded(measured_times(run.table("events")))
     if done.is_empty():
         return None
@@ -121,7 +121,7 @@ def wholes_of(run: Run, account: Account) -> float:
 
 
 def _statements(run: Run) -> dict[str, dict[str, tuple[int, int]]]:
-    """Return (executions, total nanoseconds) by operation and statement."""
+    """Return the number of executions and their nanoseconds, by operation and statement."""
     if not run.has(STATEMENTS_STREAM):
         return {}
     events = run.table("events")

@@ -1,4 +1,4 @@
-"""Counts failed attempts that were retried, by the class of their error."""
+"""Counts operation attempts that failed and were retried, by the class of their error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Measures the backlog of an open load: operations due and not yet started, over time.
+"""Measures an open load's backlog over time: operations that are due but not started.
 
 In an open load operations become due at a fixed rate, whether or not a client is free. If the
 engine is slower than this rate, the backlog grows until the run ends. With a growing backlog,
@@ -27,7 +27,7 @@ BATCHES = 10
 
 @dataclass(frozen=True)
 class Schedule:
-    """The progress of an open load, compared with its schedule.
+    """The progress of an open load compared with its schedule.
 
     Attributes:
         rate_per_s: Operations per second that became due.
@@ -48,7 +48,7 @@ class Schedule:
 
 
 def backlog(times: pl.DataFrame, window: Window, late_limit_ns: int = 0) -> pl.DataFrame:
-    """Return the backlog at evenly spaced instants, with the columns time_s and waiting.
+    """Return the backlog of an open load (operations due but not started) at even instants.
 
     An operation that never started waits until the end of the window, or until the delay at
     which the driver drops it (`late_limit_ns`; 0 means no limit).
@@ -81,7 +81,7 @@ def schedule(
     rate_per_s: float,
     late_start_s: float,
 ) -> Schedule:
-    """Return the progress of an open load against its schedule, from the frame of `backlog`.
+    """Return the progress of an open load against its schedule, from its backlog over time.
 
     An operation that was due less than `late_start_s` before the end, and not started by then,
     was neither in time nor late, so the share does not include it.
@@ -106,14 +106,14 @@ def schedule(
 
 
 def tenths(values: pl.Series) -> list[float]:
-    """Return the means over ten equal parts of a series; fewer parts for a shorter series."""
+    """Return the means over ten equal sections of a series; fewer for a shorter series."""
     size = max(1, len(values) // BATCHES)
     parts = (values.slice(number * size, size) for number in range(BATCHES))
     return [float(mean) for part in parts if isinstance(mean := part.mean(), int | float)]
 
 
 def chance_of_growth(values: Sequence[float]) -> float:
-    """Return the probability that values without a trend rise at least as steadily as these.
+    """Return the probability that values without a trend rise at least as steadily as given.
 
     The method is the one-sided test of Mann (1945) and Kendall (1975) for a monotonic trend. The
     statistic is the number of rising pairs minus falling pairs, as a normal deviate corrected

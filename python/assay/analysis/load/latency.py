@@ -70,7 +70,7 @@ class Distribution:
 
 @dataclass(frozen=True)
 class Window:
-    """The measured part of a load, from begin to end in monotonic ns."""
+    """The measured part of a load, from begin to end in ns of CLOCK_MONOTONIC."""
 
     begun_ns: int
     ended_ns: int
@@ -82,7 +82,7 @@ class Window:
 
 
 def measured_times(events: pl.DataFrame) -> pl.DataFrame:
-    """Return the times of measured operations, without those that a stop of the run cut short.
+    """Return the times of measured operations that ended before the run was stopped.
 
     Columns: operation, outcome (categories), scheduled_ns, started_ns, finished_ns, retries, and
     lag_ns, which older records lack. Text columns stay categories: converting ten million of
@@ -94,7 +94,7 @@ def measured_times(events: pl.DataFrame) -> pl.DataFrame:
 
 
 def succeeded(times: pl.DataFrame) -> pl.DataFrame:
-    """Return successful operations: operation, finished_ns, latency_ns, service_ns."""
+    """Return latency and service time of successful operations."""
     return (
         times.lazy()
         .filter(pl.col("outcome") == "ok")
@@ -109,7 +109,7 @@ def succeeded(times: pl.DataFrame) -> pl.DataFrame:
 
 
 def driver_lag(times: pl.DataFrame) -> pl.Series | None:
-    """Return the driver's lag in successful operations, in ns; None if not recorded."""
+    """Return the delay in ns that the load driver added to successful operations."""
     if "lag_ns" not in times.columns:
         return None
     lag_ns = times.filter(pl.col("outcome") == "ok")["lag_ns"].drop_nulls()
@@ -117,7 +117,7 @@ def driver_lag(times: pl.DataFrame) -> pl.Series | None:
 
 
 def latency_with_failed(times: pl.DataFrame, limit_ns: int) -> pl.Series:
-    """Return the latencies in ns of all operations; failed or skipped ones count as timed out.
+    """Return latencies in ns of all operations; failed or skipped ones count as timed out.
 
     An operation that failed later than the time-out counts with its actual time.
     """
@@ -128,7 +128,7 @@ def latency_with_failed(times: pl.DataFrame, limit_ns: int) -> pl.Series:
 
 
 def distribution(times_ns: pl.Series) -> Distribution:
-    """Return the percentiles of times in ns; the series has no nulls and any order."""
+    """Return the percentiles of a series of times in ns."""
     ranked = times_ns.sort()
     count = len(ranked)
     percentiles = {name: _percentile(ranked, per_mille) for name, per_mille in PER_MILLE.items()}
@@ -200,7 +200,7 @@ def by_interval(times: pl.DataFrame, window: Window, interval_s: float) -> pl.Da
 
 
 def _ranked(name: str, count: pl.Expr) -> pl.Expr:
-    """Return a percentile of latency per group, in seconds; each group is sorted, nulls last."""
+    """Return an expression: a percentile of latency per group in seconds, nulls last."""
     per_mille = PER_MILLE[name]
     count = count.cast(pl.Int64)
     rank = ((count * per_mille + WHOLE - 1) // WHOLE - 1).clip(lower_bound=0)
@@ -263,7 +263,7 @@ def heat_column_s(window: Window) -> float:
 
 
 def curve(times_ns: pl.Series) -> list[tuple[float, float]]:
-    """Return points of the distribution's tail: (share of values beyond, seconds).
+    """Return points of the latency distribution's tail: (share of values beyond, seconds).
 
     The points range from the median (half of the values beyond) to the maximum, evenly spaced on
     the logarithm of the share.
@@ -277,7 +277,7 @@ def curve(times_ns: pl.Series) -> list[tuple[float, float]]:
 
 
 def _shares(count: int) -> Iterator[float]:
-    """Yield the shares of values beyond a point, from one half down to less than one value."""
+    """Yield shares of values beyond a point, from one half to less than one value."""
     yield 0.5
     steps = math.ceil(math.log10(count) * CURVE_POINTS_A_NINE) + 1 if count > 1 else 1
     first = math.ceil(math.log10(2) * CURVE_POINTS_A_NINE)

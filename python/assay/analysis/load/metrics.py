@@ -1,4 +1,4 @@
-"""The named metrics of a load, for the metrics of a document."""
+"""The named metrics of a load, such as throughput and latency percentiles, for documents."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def no_load_metrics() -> dict[str, float | None]:
 def load_metrics(
     load: LoadSummary, used: Accounts | None, work: Work, sequence: Sequence | None = None
 ) -> dict[str, float | None]:
-    """Return the metrics of all operations in the measured part; None if not measured."""
+    """Return the named metrics of all operations of a load; None for values not measured."""
     whole = load.all_operations
     latency = {
         f"latency_seconds_{name}": value
@@ -84,7 +84,7 @@ def load_metrics(
 
 
 def cpu_per_operation(load: LoadSummary, used: Accounts | None, account: str) -> float | None:
-    """Return an account's CPU seconds per issued operation; None if there is no such account."""
+    """Return the CPU seconds per operation of the engine or the driver; None if unknown."""
     issued = load.all_operations.ok + load.all_operations.failed
     if used is None or account not in used.by_process or not issued:
         return None

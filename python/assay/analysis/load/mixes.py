@@ -1,4 +1,4 @@
-"""The mixes of a run whose clients execute an order of operations, and their steady part."""
+"""Finds the query mixes that clients executed in a fixed order, and when they became steady."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ COUNTED = "buffer_read_bytes"
 
 @dataclass(frozen=True)
 class Mixes:
-    """The mixes that all clients executed together.
+    """The query mixes that all clients executed together.
 
     Attributes:
         clients: Number of clients that execute mixes.
@@ -59,7 +59,7 @@ class Mixes:
     counted: tuple[float | None, float] | None = None
 
     def facts(self) -> dict[str, Any]:
-        """Return the mixes as JSON values."""
+        """Return the query mixes as JSON values."""
         return {
             "clients": self.clients,
             "warmup_mixes": self.warmup_mixes,
@@ -81,7 +81,7 @@ class Mixes:
 def mixes_of(
     run: Run, engine: Mapping[str, Any] | None = None, whole: Sequence | None = None
 ) -> Mixes | None:
-    """Return the mixes of a run; None if clients execute no fixed order or no marks were recorded.
+    """Return the query mixes of a run; None if clients executed no fixed order.
 
     Args:
         run: The run.
@@ -116,7 +116,7 @@ def mixes_of(
 
 
 def steady_since_ns(run: Run) -> int | None:
-    """Return the time in CLOCK_MONOTONIC ns at which a run's mixes became steady.
+    """Return the time in ns of CLOCK_MONOTONIC at which a run's query mixes became steady.
 
     The time is None if mixes did not become steady, or were steady from the first measured mix
     on.
@@ -131,7 +131,7 @@ def steady_since_ns(run: Run) -> int | None:
 def _figures(
     run: Run, whole: Sequence | None, state: SteadyState, marks: list[Mark]
 ) -> tuple[tuple[str, float, float], ...]:
-    """Return figures as (name, value in the steady part, value over all mixes)."""
+    """Return (name, value in the steady part, value over all query mixes) of main quantities."""
     if whole is None or not state.steady or not state.begins:
         return ()
     since_ns = marks[0].time_ns + round(state.batches[state.begins].begin_s / NS)
@@ -144,7 +144,7 @@ def _figures(
 def _with_counted(
     batches: tuple[Batch, ...], engine: Mapping[str, Any] | None
 ) -> tuple[Batch, ...]:
-    """Return the batches with the engine's counter, interpolated between its readings."""
+    """Return batches of query mixes with the bytes that the engine counted as read."""
     times_s, read = _read_until(engine)
 
     def until(moment_s: float) -> float | None:
@@ -162,7 +162,7 @@ def _with_counted(
 
 
 def _read_until(engine: Mapping[str, Any] | None) -> tuple[list[float], list[float]]:
-    """Return the times of readings in seconds, and the bytes read into the engine's cache by then.
+    """Return the reading times in seconds, and the bytes read into the engine's cache by then.
 
     Times and bytes are empty if a reading is missing or the counter was reset, because the
     growth is not known.
@@ -180,7 +180,7 @@ def _read_until(engine: Mapping[str, Any] | None) -> tuple[list[float], list[flo
 
 
 def _counted(batches: tuple[Batch, ...], begins: int) -> tuple[float | None, float] | None:
-    """Return the mean of the counter before the steady part, and its median within it."""
+    """Return the mean of the engine's counter before the steady part, and its median within it."""
     before = [batch.counted for batch in batches[:begins] if batch.counted is not None]
     there = [batch.counted for batch in batches[begins:] if batch.counted is not None]
     return (mean(before) if before else None, median(there)) if there else None
@@ -194,7 +194,7 @@ def _rate(marks: list[Mark]) -> float | None:
 
 
 def _marks(marked: pl.DataFrame, phase: str) -> list[Mark]:
-    """Return the marks of one phase, in their order."""
+    """Return the numbers of query mixes finished so far in one phase, by time of recording."""
     mine = marked.filter(marked["phase"].cast(str) == phase)
     columns = ("mixes", "time_ns", "asked_bytes", "fetched_bytes")
     return [Mark(*row) for row in mine.select(columns).iter_rows()]

@@ -1,4 +1,4 @@
-"""Divides a run's counters into the start, in which memory fills, and the rest."""
+"""Divides a run's counters into the start, in which the cache fills, and the rest."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FIRST_PART = 0.1
 
 
 class Parts(NamedTuple):
-    """The start of a run, in which memory fills, and the rest of the run.
+    """Two periods of a run: the start, in which the cache fills, and the rest.
 
     Attributes:
         first, rest: The two time spans in their order.
@@ -36,12 +36,12 @@ class Parts(NamedTuple):
 
 
 def parts_of(run: Run) -> Parts | None:
-    """Return the two parts of a run, divided at the time at which mixes became steady if known."""
+    """Return the period in which the cache fills and the rest, divided at the steady time."""
     return parts(run.table("events"), steady_since_ns(run))
 
 
 def parts(events: pl.DataFrame, steady_ns: int | None = None) -> Parts | None:
-    """Return the start of a run, in which memory fills, and the rest; None without measurements.
+    """Return two periods of a run: while the cache fills, and afterwards; None if not measured.
 
     Args:
         events: The run's events.
@@ -62,7 +62,7 @@ def parts(events: pl.DataFrame, steady_ns: int | None = None) -> Parts | None:
 
 
 def tables_apart(run: Run) -> list[dict[str, Any]]:
-    """Return tables for the start and the rest of a run, as `object_tables` returns them.
+    """Return tables of engine counters for the start and the rest of a run.
 
     Only tables that the engine declares for separate parts are returned. Gauges have the values
     of the last reading up to the end of each part.

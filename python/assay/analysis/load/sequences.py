@@ -1,4 +1,4 @@
-"""Executed mixes of operations in the terms of their benchmark specification, such as BSBM.
+"""Executed query mixes in the terms of their benchmark specification, such as BSBM.
 
 BSBM V3 defines the rate (QMpH) of one client from the time of its queries, and the rate of
 several clients from elapsed time. A query that was stopped at its time limit counts with the
@@ -42,7 +42,7 @@ class Metric:
 
 @dataclass(frozen=True)
 class QueryTime:
-    """The time of one operation of a sequence, over all executions in complete mixes.
+    """The time of one query of a query mix, over all executions in complete mixes.
 
     Attributes:
         name, title: Name and title in the workload.
@@ -65,7 +65,7 @@ class QueryTime:
 
 @dataclass(frozen=True)
 class Sequence:
-    """Executed mixes in the terms of their specification.
+    """The query mixes that clients executed, in the terms of their benchmark specification.
 
     Attributes:
         clients: Number of clients.
@@ -92,17 +92,17 @@ class Sequence:
 
     @property
     def mixes_per_s(self) -> float | None:
-        """Mixes per second: of operation time with one client, of elapsed time with several."""
+        """Query mixes per second: of operation time with one client, else of elapsed time."""
         seconds = self.operations_s if self.clients == 1 else self.wall_s
         return self.mixes / seconds if seconds > 0 else None
 
     def facts(self) -> dict[str, Any]:
-        """Return the sequence as JSON values."""
+        """Return the results of the query mixes as JSON values."""
         return asdict(self)
 
 
 def sequence_of(run: Run, since_ns: int | None = None) -> Sequence | None:
-    """Return the complete mixes of a run; None without a fixed order or a complete mix.
+    """Return the results of the complete query mixes of a run; None without any.
 
     Args:
         run: The run.
@@ -138,7 +138,7 @@ def sequence_of(run: Run, since_ns: int | None = None) -> Sequence | None:
 
 
 def whole_mixes(events: pl.DataFrame, length: int, limit_s: float) -> pl.DataFrame:
-    """Return executions in complete mixes: `length` operations that succeeded or were cut off.
+    """Return executions in complete query mixes, whose queries succeeded or were cut off.
 
     Columns: pass, operation, started_ns, finished_ns, seconds, cut_off.
     """
@@ -158,7 +158,7 @@ def whole_mixes(events: pl.DataFrame, length: int, limit_s: float) -> pl.DataFra
 def _metrics(
     run: Run, declared: dict[str, Any], times: pl.DataFrame, made: Sequence
 ) -> list[Metric]:
-    """Return the specification's results of a sequence."""
+    """Return the results of query mixes that the benchmark specification names."""
     if made.mixes_per_s is None:
         return []
     of = "time of operations" if made.clients == 1 else "time by the clock"
@@ -207,5 +207,5 @@ def _query(name: str, title: str, part: pl.DataFrame, whole_s: float) -> QueryTi
 
 
 def _mean_of(seconds: pl.Series) -> float:
-    """Return the geometric mean in seconds; a time of 0 counts as 1 ns."""
+    """Return the geometric mean of times in seconds; a time of 0 counts as 1 ns."""
     return geometric_mean(seconds.clip(lower_bound=NS).to_list()) or NS

@@ -1,4 +1,4 @@
-"""Finds stalls, times of low throughput in a load, and the counters that rose meanwhile.
+"""Finds stalls (low throughput of a load), and the counters that were higher meanwhile.
 
 A counter that changes during a stall is a hint, not a proof of its cause.
 """
@@ -63,7 +63,7 @@ class Moved:
 
 @dataclass(frozen=True)
 class Stall:
-    """A stall: a span in which a load's throughput dropped.
+    """A stall: a time span in which a load's throughput dropped.
 
     Attributes:
         begin_s, end_s: Start and end, in seconds since the measured part began.
@@ -83,7 +83,7 @@ class Stall:
 
 @dataclass(frozen=True)
 class Stalls:
-    """All stalls of a load.
+    """All stalls (times of low throughput) of a load.
 
     Attributes:
         interval_s: Length of the intervals in which stalls were searched.
@@ -103,7 +103,7 @@ class Stalls:
     left_out: int
 
     def facts(self) -> dict[str, Any]:
-        """Return the stalls as JSON values."""
+        """Return the stalls of the load as JSON values."""
         return asdict(self)
 
 
@@ -153,7 +153,7 @@ def _series(times: pl.DataFrame, window: Window) -> pl.DataFrame | None:
 
 
 def _spans(rates: Sequence[float], least: float) -> list[tuple[int, int]]:
-    """Return the indexes of the first and last interval of each stretch below a rate."""
+    """Return the first and last index of each stretch of intervals below a throughput."""
     spans: list[tuple[int, int]] = []
     for place, rate in enumerate(rates):
         if rate >= least:
@@ -211,13 +211,13 @@ def _figures(counted: Mapping[str, Any] | None, all_stalls: Sequence[Stall]) -> 
 
 
 def _falls_within(stall: Stall, times: Sequence[float], time_s: float) -> bool:
-    """Return True if a reading falls within a stall, or is the first after its end."""
+    """Return True if a counter reading falls within a stall, or is the first after its end."""
     step = (times[-1] - times[0]) / max(1, len(times) - 1)
     return stall.begin_s <= time_s <= stall.end_s + step + TIMES_WITHIN_S
 
 
 class _Others:
-    """The share of CPUs that other processes used: neither the engine's nor Assay's."""
+    """The share of CPUs used by processes other than the engine and Assay."""
 
     def __init__(self, run: Run, window: Window, all_stalls: Sequence[Stall]) -> None:
         self._is_recorded = run.has("cpus") and run.has("processes")
@@ -238,7 +238,7 @@ class _Others:
         return None if used is None else (used.background_s, used.capacity_s)
 
     def moved(self, stall: Stall) -> Moved | None:
-        """Return the other processes' CPU share as a counter that rose; None if it did not."""
+        """Return the other processes' CPU share during a stall if it rose; None if not."""
         part = self._used_s(stall.begin_s, stall.end_s) if self._outside is not None else None
         if part is None or self._outside is None or part[1] <= 0:
             return None

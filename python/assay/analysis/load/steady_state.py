@@ -1,4 +1,4 @@
-"""Finds from which mix on throughput and reads are steady, in batches of mixes.
+"""Finds from which query mix on throughput and reads are steady.
 
 Where the beginning ends is the truncation point MSER (White 1997, White, Cobb and Spratt 2000): it
 leaves the rest whose mean is known best. The rest is steady if no drift is left in it that matters:
@@ -36,7 +36,7 @@ NS = 1e-9
 
 @dataclass(frozen=True)
 class Mark:
-    """The number of mixes that were done at one moment.
+    """The number of query mixes that had ended at one moment.
 
     Attributes:
         mixes: Number of mixes that had ended since the phase began.
@@ -54,7 +54,7 @@ class Mark:
 
 @dataclass(frozen=True)
 class Batch:
-    """Mixes that ended one after another.
+    """A group of successive query mixes: their time and their reads.
 
     Attributes:
         first: Mixes that had ended before them.
@@ -77,7 +77,7 @@ class Batch:
 
 @dataclass(frozen=True)
 class Drift:
-    """The trend of one series in the candidate steady part of a phase.
+    """The trend of throughput or reads in the candidate steady part of a phase.
 
     Attributes:
         series: Name of the series: `throughput` (mixes per second), or `asked` or `fetched` (bytes
@@ -100,23 +100,23 @@ class Drift:
 
     @property
     def kept(self) -> bool:
-        """Return True if the 90 % interval of the change is within the bound."""
+        """True if the 90 % interval of the change is within the allowed bound."""
         return -self.within <= self.low and self.high <= self.within
 
     @property
     def differed_before(self) -> bool:
-        """Return True if the mean before the candidate part differs by more than the bound."""
+        """True if the mean before the candidate steady part differs by more than the bound."""
         return self.before is not None and abs(self.before - self.level) > self.within
 
     @property
     def drifts(self) -> bool:
-        """Return True if the change is significant and larger than the bound."""
+        """True if the change within the candidate steady part is significant and too large."""
         return not self.kept and (self.low > 0 or self.high < 0) and abs(self.change) > self.within
 
 
 @dataclass(frozen=True)
 class SteadyState:
-    """The steadiness of one phase's mixes.
+    """The steadiness of the query mixes of one phase, and the time from which they are steady.
 
     Attributes:
         batches: Batches in their order.
@@ -134,27 +134,27 @@ class SteadyState:
 
     @property
     def steady(self) -> bool | None:
-        """True if the mixes are steady; None with too few of them."""
+        """True if the query mixes are steady; None with too few of them."""
         if self.begins is None:
             return None
         return self.enough and all(drift.kept for drift in self.drifts)
 
     @property
     def first_mix(self) -> int | None:
-        """Number of mixes before the part that may be steady."""
+        """Number of query mixes before the candidate steady part."""
         return None if self.begins is None else self.batches[self.begins].first
 
     @property
     def rate(self) -> float | None:
-        """Mixes per second of the part that may be steady."""
+        """Query mixes per second of the candidate steady part."""
         return None if self.begins is None else _rate(self.batches[self.begins :])
 
     def drift(self, series: str) -> Drift | None:
-        """Return the drift of one series; None if it was not measured."""
+        """Return the drift of throughput or reads; None if it was not measured."""
         return next((drift for drift in self.drifts if drift.series == series), None)
 
     def facts(self) -> dict[str, Any]:
-        """Return the state as JSON values."""
+        """Return the steadiness of the query mixes as JSON values."""
         return {
             "steady": self.steady,
             "first_mix": self.first_mix,
@@ -170,7 +170,7 @@ class SteadyState:
 
 
 def judged(marks: Sequence[Mark], clients: int) -> SteadyState:
-    """Return whether mixes became steady, and when.
+    """Return whether the query mixes of a phase became steady, and when.
 
     Args:
         marks: Marks of one phase, in their order; the first is its beginning.
@@ -196,7 +196,7 @@ def judged(marks: Sequence[Mark], clients: int) -> SteadyState:
 
 
 def batched(marks: Sequence[Mark], clients: int) -> tuple[Batch, ...]:
-    """Return the mixes in at most `BATCHES_MAX` batches of equal size; the rest is in none."""
+    """Return the query mixes in at most `BATCHES_MAX` batches of equal size."""
     if len(marks) < 2:  # noqa: PLR2004 - an interval has two ends
         return ()
     size = max(clients, 1, -(-(marks[-1].mixes - marks[0].mixes) // BATCHES_MAX))
@@ -208,7 +208,7 @@ def batched(marks: Sequence[Mark], clients: int) -> tuple[Batch, ...]:
 
 
 def truncation(values: Sequence[float]) -> int:
-    """Return the number of values to leave out at the beginning by MSER, at most half of them.
+    """Return the number of initial values to leave out by MSER, at most half of them.
 
     The rest has the smallest variance of its mean, as if its values were independent.
     """
@@ -225,7 +225,7 @@ def truncation(values: Sequence[float]) -> int:
 
 
 def trend(values: Sequence[float]) -> tuple[float, float, float]:
-    """Return the growth from the first to the last value, with its 90 % interval."""
+    """Return the growth of a trend from the first to the last value, with its 90 % interval."""
     count, steps = len(values), len(values) - 1
     slopes = sorted((b - a) / (j - i) for (i, a), (j, b) in combinations(enumerate(values), 2))
     middle = median(slopes)
@@ -238,7 +238,7 @@ def trend(values: Sequence[float]) -> tuple[float, float, float]:
 
 
 def _widening(residuals: Sequence[float]) -> float:
-    """Return how many correlated values equal one independent value, at least 1."""
+    """Return the number of correlated values that are worth one independent value."""
     middle = mean(residuals)
     off = [value - middle for value in residuals]
     whole = sum(value * value for value in off)
@@ -274,7 +274,7 @@ def _drift(name: str, values: Sequence[float], begins: int) -> Drift:
 
 
 def _without_little(name: str, values: Sequence[float]) -> list[float]:
-    """Reads of which those that are next to nothing are all the same."""
+    """Return a series in which bytes read below one page count as one page."""
     return [value if name == THROUGHPUT else max(PAGE_BYTES, value) for value in values]
 
 
@@ -297,7 +297,7 @@ def _batch(origin: Mark, begin: Mark, end: Mark) -> Batch:
 
 
 def _values(batches: Sequence[Batch], name: str) -> list[float] | None:
-    """A series; None if one batch lacks it."""
+    """Return throughput or reads of each batch of mixes; None if a batch lacks it."""
     values = [getattr(batch, name) for batch in batches]
     return None if None in values else values
 

@@ -1,4 +1,4 @@
-"""Figures of a run under a closed or an open load. A run of single passes has none."""
+"""Rates and latencies of a run under a closed or an open load."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class Pace:
 
 @dataclass(frozen=True)
 class LoadSummary:
-    """The figures of a load.
+    """Counts, rates and latencies of a load's measured part.
 
     Attributes:
         load: The requested load.
@@ -119,7 +119,7 @@ def load_window(run: Run, times: pl.DataFrame) -> Window | None:
 # Cached, because several checks in succession need the summary of the same run.
 @lru_cache(maxsize=1)
 def summarise_load(run: Run) -> LoadSummary | None:
-    """Return the figures of a load; None without a load, or if no operation ended."""
+    """Return the rates and latencies of a run's load; None if no operation ended."""
     load = load_of(run.facts)
     if load is None:
         return None
@@ -173,7 +173,7 @@ def _all_operations(times: pl.DataFrame, window: Window, run: Run) -> OperationL
 
 
 def _by_name(times: pl.DataFrame, window: Window) -> dict[str, OperationLoad]:
-    """Return the figures of each operation, sorted by name."""
+    """Return rates and latencies of each operation under load, sorted by name."""
     ended = succeeded(times)
     whole_ns = int(ended["service_ns"].sum())
     parts = {key[0]: part for key, part in ended.partition_by("operation", as_dict=True).items()}
@@ -231,7 +231,7 @@ def _pace(times: pl.DataFrame, window: Window, waiting: pl.DataFrame | None) -> 
 
 
 def waiting_at_ends(waiting: pl.DataFrame, series: pl.DataFrame) -> list[int]:
-    """Return the backlog (operations) at the end of each interval of a series."""
+    """Return the number of waiting operations (backlog) at the end of each interval."""
     ends = (series["begin_s"] + series["width_s"]) * (1 + NS)
     places = waiting["time_s"].search_sorted(ends, side="right").cast(pl.Int64) - 1
     return waiting["waiting"].gather(places.clip(lower_bound=0)).to_list()
@@ -252,7 +252,7 @@ def per_second(run: Run) -> pl.DataFrame | None:
 
 
 def with_waiting(series: pl.DataFrame, waiting: pl.DataFrame | None) -> pl.DataFrame:
-    """Return a series with the backlog as its column `waiting`; null without a backlog."""
+    """Return a time series with the number of waiting operations as its column `waiting`."""
     backlog = None if waiting is None else waiting_at_ends(waiting, series)
     column = pl.Series("waiting", backlog or [None] * series.height, dtype=pl.Int64)
     return series.with_columns(column)

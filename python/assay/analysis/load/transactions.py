@@ -1,4 +1,4 @@
-"""Results of a specified transaction mix: its rate, and each type's share and latency.
+"""Results of a benchmark's transaction mix: its rate, and each type's share and latency.
 
 Successful transactions of the measured part count, including those that roll back by intention.
 Shares are relative to all successful transactions. A limit applies to the 90th percentile of
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Rate:
-    """A run's transaction rate as its specification defines it.
+    """A run's transaction rate as the benchmark specification defines it, such as tpmC.
 
     Attributes:
         specified: The specification's name of the rate, such as tpmC.
@@ -49,7 +49,7 @@ class Rate:
 
     @property
     def standard_error(self) -> float:
-        """The standard error of the rate: the error of a count is about its square root."""
+        """The standard error of the transaction rate, from the square root of the count."""
         return self.value / math.sqrt(self.counted) if self.counted else math.inf
 
 
@@ -83,7 +83,7 @@ class TransactionType:
 
 @dataclass(frozen=True)
 class Transactions:
-    """The results of a specified transaction mix: its rate and its transaction types."""
+    """The results of a benchmark's transaction mix: its rate and its transaction types."""
 
     rate: Rate | None
     types: tuple[TransactionType, ...]
@@ -97,7 +97,7 @@ class Transactions:
 
 
 def transactions(run: Run, load: LoadSummary | None) -> Transactions | None:
-    """Return the results of a specified mix; None without a specification or a load."""
+    """Return the results of a benchmark's transaction mix; None without a load."""
     workload = run.facts["workload"]
     specified = workload.get("rate") or workload.get("shares_min") or workload.get("limits_s")
     if load is None or not specified:

@@ -1,4 +1,4 @@
-"""Data frames for the charts of a load, small for any number of operations."""
+"""Data of a load's charts, small for any number of operations."""
 
 from __future__ import annotations
 
@@ -37,7 +37,6 @@ class LoadView:
         series: The frame of `by_interval`, with the column `waiting` (null for a closed load).
         heat: The frame of `heat_map`, with columns that are `heat_column_s` wide.
         curves: operation, beyond_share, seconds: the tail of each operation's latency.
-        curves_left_out: Number of operations without a curve, because there are too many.
         backlog: The backlog over time: time_s, waiting; None for a closed load.
     """
 
@@ -46,12 +45,11 @@ class LoadView:
     heat: pl.DataFrame
     heat_column_s: float
     curves: pl.DataFrame
-    curves_left_out: int
     backlog: pl.DataFrame | None
 
 
 def load_view(run: Run) -> LoadView | None:
-    """Return the charts' data; None without a load, or if no operation ended."""
+    """Return the data of a load's charts; None if no operation ended."""
     load = load_of(run.facts)
     times = None if load is None else measured_times(run.table("events"))
     window = None if times is None else load_window(run, times)
@@ -60,26 +58,25 @@ def load_view(run: Run) -> LoadView | None:
     interval_s = interval_for(window.seconds, SERIES_INTERVALS_MAX)
     waiting = run_backlog(times, window, load)
     ended = succeeded(times)
-    curves, left_out = _curves(ended)
+    curves = _curves(ended)
     return LoadView(
         interval_s=interval_s,
         series=with_waiting(by_interval(times, window, interval_s), waiting),
         heat=heat_map(ended, window),
         heat_column_s=heat_column_s(window),
         curves=curves,
-        curves_left_out=left_out,
         backlog=None if waiting is None else _thinned(waiting),
     )
 
 
 def _thinned(waiting: pl.DataFrame) -> pl.DataFrame:
-    """Return the backlog at every n-th instant, including the last one."""
+    """Return a load's backlog at every n-th instant, including the last one."""
     step = max(1, -(-waiting.height // BACKLOG_POINTS_MAX))
     return waiting.reverse().gather_every(step).reverse()
 
 
-def _curves(ended: pl.DataFrame) -> tuple[pl.DataFrame, int]:
-    """Return latency curves of the most frequent operations, and the number of those without."""
+def _curves(ended: pl.DataFrame) -> pl.DataFrame:
+    """Return latency curves of the most frequent operations."""
     parts = ended.select("operation", "latency_ns").partition_by("operation")
     parts = sorted(parts, key=lambda part: -part.height)
     rows = [
@@ -88,4 +85,4 @@ def _curves(ended: pl.DataFrame) -> tuple[pl.DataFrame, int]:
         for beyond, seconds in curve(part["latency_ns"])
     ]
     schema = {"operation": pl.String, "beyond_share": pl.Float64, "seconds": pl.Float64}
-    return pl.DataFrame(rows, schema=schema, orient="row"), max(0, len(parts) - CURVES_MAX)
+    return pl.DataFrame(rows, schema=schema, orient="row")

@@ -27,7 +27,7 @@ ANSWERED = "statements"
 
 @dataclass(frozen=True)
 class Work:
-    """The work of all sessions in the measured part.
+    """The statements that all sessions executed, and the time of failed attempts.
 
     Attributes:
         statements: Number of answered statements in the last attempt of successful operations.
@@ -53,7 +53,7 @@ class Work:
 
     @property
     def wasted_s(self) -> float:
-        """The seconds of all failed attempts."""
+        """The seconds of all failed attempts of operations."""
         return sum(self.attempts_s.values()) + self.failed_s
 
     @property
@@ -65,7 +65,7 @@ class Work:
 
 
 def work_of(run: Run) -> Work:
-    """Return the work of a run's measured part, without operations that its end interrupted."""
+    """Return the executed statements and the wasted time of a run's measured part."""
     events = run.table("events")
     done = events.filter(is_counted(events) & (pl.col("outcome") != "skipped")).select(
         "sequence",

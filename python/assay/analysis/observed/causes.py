@@ -45,7 +45,7 @@ class CpuUse:
 
 @dataclass(frozen=True)
 class Split:
-    """The time of one observed statement by cause.
+    """The time of one observed statement, split by cause.
 
     Attributes:
         where: Shares of the time by `PARTS`.
@@ -93,7 +93,7 @@ def _unseen_s(of_engine: pl.DataFrame, edges: tuple[int, int]) -> float:
 
 
 def _user_share(processes: pl.DataFrame, edges: tuple[int, int]) -> float:
-    """Return the share of CPU time in the server's own code."""
+    """Return the share of CPU time that the server spent in its own code."""
     ticks = pl.col("user_ns", "system_ns").cast(pl.Int64)
     within = processes.filter(pl.col("time_ns").is_between(*edges)).sort("time_ns")
     grown = within.group_by("pid", "started_ns", maintain_order=True).agg(
@@ -104,7 +104,7 @@ def _user_share(processes: pl.DataFrame, edges: tuple[int, int]) -> float:
 
 
 def split_by_cause(seen: pl.DataFrame, rules: WaitRules, used: CpuUse | None) -> dict[str, Split]:
-    """Return the split of each statement that has enough samples.
+    """Return the time by cause of each observed statement that has enough samples.
 
     Args:
         seen: Rows of `weighted_looks`.
@@ -129,11 +129,11 @@ def split_by_cause(seen: pl.DataFrame, rules: WaitRules, used: CpuUse | None) ->
 
 
 def _causes(seen: pl.DataFrame, rules: WaitRules) -> pl.Series:
-    """Return the cause of each sample; null if the session did not wait."""
-    words = seen.select("wait_kind", "wait_event").unique()
+    """Return the cause of each session sample; null if the session did not wait."""
+    events = seen.select("wait_kind", "wait_event").unique()
     causes = {
         (kind, event): _cause(kind, event, rules)
-        for kind, event in words.iter_rows()
+        for kind, event in events.iter_rows()
         if kind is not None and event is not None
     }
     rows = seen.select("wait_kind", "wait_event").iter_rows()
@@ -141,7 +141,7 @@ def _causes(seen: pl.DataFrame, rules: WaitRules) -> pl.Series:
 
 
 def _cause(kind: str, event: str, rules: WaitRules) -> str | None:
-    """Return the cause of a wait; None if the event only describes a state of executing."""
+    """Return the cause of a wait event; None if the event only describes executing."""
     cause = rules.cause_of_event(kind, event)
     if cause is None and kind != EXECUTING_STATE:
         return UNCOVERED
@@ -153,7 +153,7 @@ EXECUTING_STATE = "State"
 
 
 def _executing(executing_s: float, used: CpuUse | None) -> dict[str, float]:
-    """Return the parts of the time in which sessions did not wait, as shares of that time."""
+    """Return the shares of CPU use in the time in which sessions did not wait."""
     if used is None or not executing_s:
         return {"cpu_user": 1.0}
     on_cpu = min(1.0, used.on_cpu_s / executing_s)

@@ -30,7 +30,7 @@ def with_estimates(
     seconds: Mapping[str, float],
     scanned: Mapping[str, Scanned],
 ) -> dict[str, tuple[Plan, ...]]:
-    """Return the plans; plans without times get estimated rows and times.
+    """Return plans of observed statements; untimed plans get estimated rows and times.
 
     Args:
         plans: Plans by operation.
@@ -48,15 +48,15 @@ def with_estimates(
 
 
 def _counted(plan: Plan, scanned: Scanned | None) -> Plan:
-    """Return the plan with the server's row counts instead of estimates."""
+    """Return a plan with the server's row counts instead of the optimiser's estimates."""
     node = None if scanned is None or plan.timed else only_scan(plan)
     if scanned is None or node is None:
         return plan
     removed = max(0.0, scanned.examined - scanned.kept)
-    known = replace(
+    counted_node = replace(
         node, estimated_rows=scanned.kept, rows=scanned.kept, removed_rows=removed, loops=1.0
     )
-    return replace(plan, root=_with(plan.root, node, known))
+    return replace(plan, root=_with(plan.root, node, counted_node))
 
 
 def _with(root: PlanNode, old: PlanNode, new: PlanNode) -> PlanNode:

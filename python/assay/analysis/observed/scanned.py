@@ -1,4 +1,4 @@
-"""Counts the rows that a statement read and kept, by the server's counters.
+"""Counts the rows that an observed statement's scan read and kept.
 
 The counts belong to one scan if the statement has no other operator that reads or drops rows.
 Engines count the examined rows, or the bytes read. If a statement reads about as many bytes as
@@ -29,7 +29,7 @@ READ = ("cache_hit_bytes", "cache_read_bytes")
 
 @dataclass(frozen=True)
 class Scanned:
-    """Mean row counts of one execution of a statement that consists of one scan.
+    """Mean rows that a single-scan statement read and returned per execution.
 
     Attributes:
         examined: Rows that the scan read.
@@ -53,7 +53,7 @@ def scanned_rows(
     plans: Mapping[str, tuple[Plan, ...]],
     tables: Mapping[str, TableFacts],
 ) -> dict[str, Scanned]:
-    """Return the row counts of statements that consist of one full scan, by name."""
+    """Return rows read and kept of each statement that consists of one full scan."""
     made = {}
     for name, watched in statements:
         node = only_scan(plans[name][0]) if len(plans.get(name, ())) == 1 else None

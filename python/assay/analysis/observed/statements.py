@@ -1,4 +1,4 @@
-"""Sums up each statement of an observed server, by its counters and by session samples.
+"""Sums up each statement of an observed server from its counters and session samples.
 
 Counters are exact but incomplete. Samples are right on average and include work that the server
 does not count: commits, and unfinished statements. So a statement's time comes from counters,
@@ -29,7 +29,7 @@ TEXTS = ("statement", "application", "database", "wait_kind", "wait_event")
 
 @dataclass(frozen=True)
 class Watched:
-    """One statement of an observed server during the observation.
+    """One statement of an observed server: its time and its executions.
 
     Attributes:
         statement: Key of the statement.
@@ -52,7 +52,7 @@ class Watched:
 
     @property
     def calls(self) -> float | None:
-        """The number of executions of the statement; None if not counted."""
+        """The number of executions of an observed statement; None if not counted."""
         return self.counts.get(CALLS)
 
     @property
@@ -65,7 +65,7 @@ class Watched:
 def weighted_looks(
     looks: pl.DataFrame, window: tuple[int, int], aliases: Mapping[str, str] | None = None
 ) -> pl.DataFrame:
-    """Return the samples of working sessions: the columns of the stream, and weight_s.
+    """Return samples of working sessions, each with the seconds that it represents.
 
     The weight of a sample is the time between the midpoints to its neighbours.
 
@@ -92,7 +92,7 @@ def looks_taken(looks: pl.DataFrame, window: tuple[int, int]) -> int:
 
 
 def statement_keys(looks: pl.DataFrame, counts: pl.DataFrame) -> list[str]:
-    """Return the keys of all statements that were sampled or counted."""
+    """Return the keys of all statements that were sampled or counted on a server."""
     keys = [frame["statement"].cast(pl.String).drop_nulls() for frame in (looks, counts)]
     return pl.concat(keys).unique(maintain_order=True).to_list()
 
@@ -135,7 +135,7 @@ def watched_statements(
         _watched(statement, sums.get(statement, [0, 0.0, 0.0]), counted.get(statement))
         for statement in dict.fromkeys([*counted, *sums])
     ]
-    return sorted(made, key=lambda one: (-one.seconds, one.statement))
+    return sorted(made, key=lambda statement: (-statement.seconds, statement.statement))
 
 
 def _watched(statement: str, looked: list[float], counts: Mapping[str, float] | None) -> Watched:
@@ -159,6 +159,6 @@ def _watched(statement: str, looked: list[float], counts: Mapping[str, float] | 
 
 
 def look_interval_s(looks: pl.DataFrame) -> float | None:
-    """Return the median time between two samples in seconds; None with fewer than two."""
+    """Return the median time between two session samples in seconds; None with fewer than two."""
     gap_ns = looks.filter(pl.col("session").is_null())["time_ns"].unique().sort().diff().median()
     return None if gap_ns is None else cast("float", gap_ns) * NS

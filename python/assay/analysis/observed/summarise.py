@@ -1,4 +1,4 @@
-"""Summarises an observed server in the form of a run, with statements as operations.
+"""Summarises an observed server like a run, with its statements as operations.
 
 Sections that need single executions are empty, because the server counts only sums.
 """
@@ -58,7 +58,7 @@ def summarise_observed(
     cores: int | None,
     probe_share: float | None,
 ) -> Summary:
-    """Return the summary of an observation.
+    """Return the summary of an observed server.
 
     Args:
         run: The observation.
@@ -72,27 +72,31 @@ def summarise_observed(
     """
     window = window_of(run)
     if window is None or "observed" not in run.facts:
-        raise RecordUnreadableError(f"{run.id} ended before it had sampled the server")
+        raise RecordUnreadableError(
+            f"the observation {run.id} ended before its first sample of the server"
+        )
     looks = run.table("looks")
     aliases = run.facts["observed"]["aliases"]
     seen = weighted_looks(looks, window, aliases)
     watched = watched_statements(looks, run.table("statement-counts"), window, aliases)
-    # An observation that was killed has no names of statements, so the keys are used.
-    names = run.facts["observed"]["names"] or {one.statement: one.statement for one in watched}
-    told = [one for one in watched if one.statement in names]
+    names = run.facts["observed"]["names"]
+    if not names and not run.complete:
+        # An observation that was killed has no names of statements, so the keys are used.
+        names = {statement.statement: statement.statement for statement in watched}
+    statements = [statement for statement in watched if statement.statement in names]
     use = _cpu_use(run, seen, window)
     splits = split_by_cause(seen, all_waits(run.facts["engine"].get("waits")), use)
-    operations = _operations(run, names, told, splits, window)
+    operations = _operations(run, names, statements, splits, window)
     case = _case(run, operations, used, counted, cores, seen)
-    case = _with_plans(case, [(names[one.statement], one) for one in told])
-    where = _whole(told, splits)
+    case = _with_plans(case, [(names[statement.statement], statement) for statement in statements])
+    where = _whole(statements, splits)
     if where is not None:
         case = replace(case, where=where.shares)
     judged = judged_findings(case)
     sessions = _sessions(run, seen, window)
     return Summary(
         operations=operations,
-        metrics=_metrics(told, window),
+        metrics=_metrics(statements, window),
         findings=tuple(_without_trial(finding) for finding in judged.findings),
         silenced=judged.silenced,
         time=case.time,
@@ -102,7 +106,7 @@ def summarise_observed(
         engine_counters=counted,
         sessions=sessions,
         where=where,
-        observed=_observed(run, names, looks, seen, told, sessions),
+        observed=_observed(run, names, looks, seen, statements, sessions),
     )
 
 
@@ -116,34 +120,39 @@ def _cpu_use(run: Run, seen: pl.DataFrame, window: tuple[int, int]) -> CpuUse | 
 def _operations(
     run: Run,
     names: Mapping[str, str],
-    told: Sequence[Watched],
+    statements: Sequence[Watched],
     splits: Mapping[str, Split],
     window: tuple[int, int],
 ) -> tuple[OperationSummary, ...]:
-    whole = sum(one.seconds for one in told)
+    whole = sum(statement.seconds for statement in statements)
     window_s = (window[1] - window[0]) * NS
     texts = run.facts.get("statements", {})
     return tuple(
         _operation(
-            names[one.statement],
-            texts.get(names[one.statement], {}).get("text", ""),
-            one,
-            splits.get(one.statement),
-            one.seconds / whole if whole else None,
+            names[statement.statement],
+            texts.get(names[statement.statement], {}).get("text", ""),
+            statement,
+            splits.get(statement.statement),
+            statement.seconds / whole if whole else None,
             window_s,
         )
-        for one in told
+        for statement in statements
     )
 
 
 def _operation(
-    name: str, text: str, one: Watched, split: Split | None, share: float | None, window_s: float
+    name: str,
+    text: str,
+    statement: Watched,
+    split: Split | None,
+    share: float | None,
+    window_s: float,
 ) -> OperationSummary:
-    calls, rows = one.calls, one.counts.get("rows")
+    calls, rows = statement.calls, statement.counts.get("rows")
     return OperationSummary(
         name=name,
         title=" ".join(text.split())[:TITLE_LENGTH],
-        seconds=one.mean_s,
+        seconds=statement.mean_s,
         seconds_min=None,
         seconds_max=None,
         share=share,
@@ -184,18 +193,18 @@ def _case(
     )
 
 
-def _with_plans(case: Case, told: Sequence[tuple[str, Watched]]) -> Case:
-    """Return the case with plans completed by the server's row counts, or else by estimates."""
-    scanned = scanned_rows(told, case.plans, case.tables)
+def _with_plans(case: Case, statements: Sequence[tuple[str, Watched]]) -> Case:
+    """Return the input of findings, with plans completed by row counts or estimates."""
+    scanned = scanned_rows(statements, case.plans, case.tables)
     return replace(
         case,
         plans=with_estimates(case.plans, case.tables, case.seconds, scanned),
-        counted_scans={name: one.says for name, one in scanned.items()},
+        counted_scans={name: rows.says for name, rows in scanned.items()},
     )
 
 
 def _blockers(run: Run, seen: pl.DataFrame) -> tuple[Blocker, ...] | None:
-    """Return the sessions that others waited for; sessions often seen at work are observed ones."""
+    """Return the sessions that others waited for, marked as observed if often at work."""
     window = window_of(run)
     if window is None or not run.has("blockers"):
         return None
@@ -205,14 +214,19 @@ def _blockers(run: Run, seen: pl.DataFrame) -> tuple[Blocker, ...] | None:
     return blockers(within.with_columns(pl.col(pl.Categorical).cast(pl.String)).to_dicts(), own)
 
 
-def _whole(told: Sequence[Watched], splits: Mapping[str, Split]) -> Where | None:
-    """Return the causes of all statements together, weighted by their time."""
-    rows = [(one, splits[one.statement]) for one in told if one.statement in splits]
-    whole = sum(one.seconds for one, _ in rows)
+def _whole(statements: Sequence[Watched], splits: Mapping[str, Split]) -> Where | None:
+    """Return the time by cause of all observed statements together, weighted by their time."""
+    rows = [
+        (statement, splits[statement.statement])
+        for statement in statements
+        if statement.statement in splits
+    ]
+    whole = sum(statement.seconds for statement, _ in rows)
     if not whole:
         return None
     shares: dict[str, float | None] = {
-        part: sum((split.where[part] or 0.0) * one.seconds for one, split in rows) / whole
+        part: sum((split.where[part] or 0.0) * statement.seconds for statement, split in rows)
+        / whole
         for part in PARTS
     }
     return Where(shares, 1.0 - (shares[UNCOVERED] or 0.0), (), ())
@@ -229,9 +243,9 @@ def _sessions(run: Run, seen: pl.DataFrame, window: tuple[int, int]) -> dict[str
     return split_by_session(run.table("processes"), leaders, activity, window)
 
 
-def _metrics(told: Sequence[Watched], window: tuple[int, int]) -> dict[str, float | None]:
+def _metrics(statements: Sequence[Watched], window: tuple[int, int]) -> dict[str, float | None]:
     window_s = (window[1] - window[0]) * NS
-    calls = [one.calls for one in told if one.calls is not None]
+    calls = [statement.calls for statement in statements if statement.calls is not None]
     rate = sum(calls) / window_s if calls else None
     return {
         "total_seconds": None,
@@ -247,7 +261,7 @@ def _metrics(told: Sequence[Watched], window: tuple[int, int]) -> dict[str, floa
 
 
 def _without_trial(finding: Finding) -> Finding:
-    """Return the finding with the change itself as advice, because no run can be repeated."""
+    """Return a finding with its change as plain advice, since an observation cannot be repeated."""
     advice, to_try = finding.advice, finding.to_try
     if to_try is not None and to_try.startswith(TRIAL):
         to_try = f"what {to_try.rpartition('` ')[2]}"
@@ -264,7 +278,7 @@ def _observed(
     names: Mapping[str, str],
     looks: pl.DataFrame,
     seen: pl.DataFrame,
-    told: Sequence[Watched],
+    statements: Sequence[Watched],
     sessions: dict[str, Any] | None,
 ) -> Observed:
     begun_ns, ended_ns = window_of(run) or (0, 0)
@@ -292,15 +306,15 @@ def _observed(
         own_cpu_share=None if ours_s is None else ours_s / window_s,
         statements=tuple(
             ObservedStatement(
-                operation=names[one.statement],
-                key=one.statement,
-                basis=one.basis,
-                seconds=one.seconds,
-                counted_s=one.counted_s,
-                looked_s=one.looked_s,
-                looks=one.looks,
-                counts=dict(one.counts),
+                operation=names[statement.statement],
+                key=statement.statement,
+                basis=statement.basis,
+                seconds=statement.seconds,
+                counted_s=statement.counted_s,
+                looked_s=statement.looked_s,
+                looks=statement.looks,
+                counts=dict(statement.counts),
             )
-            for one in told
+            for statement in statements
         ),
     )

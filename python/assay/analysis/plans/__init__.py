@@ -1,1 +1,1 @@
-"""Captured plans: their shapes, their kinds of work, and their differences."""
+"""Analyses captured plans: their shapes, kinds of work, and differences."""

@@ -43,7 +43,7 @@ _REMARK = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
 def by_table(
     plans: Mapping[str, tuple[Plan, ...]], tables: Collection[str]
 ) -> dict[str, tuple[Plan, ...]]:
-    """Return the plans with table names instead of aliases in conditions and scans.
+    """Return plans with table names instead of aliases in conditions and scans.
 
     Args:
         plans: Plans by operation, each with its statement's text.

@@ -61,7 +61,7 @@ SPILLED_BYTES_MIN = 1 << 16
 
 @dataclass(frozen=True)
 class Pair:
-    """One step of both plans. A side is None if its plan has no such step.
+    """One step of two compared plans; a plan without the step has None.
 
     Attributes:
         before, after: The operators.
@@ -74,17 +74,10 @@ class Pair:
     before_s: float | None
     after_s: float | None
 
-    @property
-    def difference_s(self) -> float | None:
-        """The seconds by which the statement takes longer; None unless both are timed."""
-        if self.before_s is None or self.after_s is None:
-            return None
-        return self.after_s - self.before_s
-
 
 @dataclass(frozen=True)
 class PlanChange:
-    """One difference between two plans.
+    """One difference between two plans of a statement.
 
     Attributes:
         kind: Kind of change.
@@ -99,13 +92,6 @@ class PlanChange:
     says: str
     before_s: float | None = None
     after_s: float | None = None
-
-    @property
-    def difference_s(self) -> float | None:
-        """The seconds by which the changed part takes longer; None unless both sides are timed."""
-        if self.before_s is None or self.after_s is None:
-            return None
-        return self.after_s - self.before_s
 
 
 @dataclass(frozen=True)
@@ -125,13 +111,13 @@ class PlanComparison:
 
     @property
     def changed(self) -> bool:
-        """True if the statement is executed in a different way."""
+        """True if the two compared plans execute the statement in a different way."""
         return any(change.kind in STRUCTURAL for change in self.changes)
 
 
 @dataclass(frozen=True)
 class _Step:
-    """An operator with the tables that it processes.
+    """A plan operator with the tables that it processes.
 
     Attributes:
         role: Purpose of the operator, such as `read` or `join`.
@@ -152,7 +138,7 @@ class _Step:
 
 
 def compare_plans(before: Plan, after: Plan, *, same_engine: bool = True) -> PlanComparison:
-    """Return the changes in `after`, and the time of each matched step on both sides.
+    """Return the changes between two plans of a statement, and the time of each matched step.
 
     Args:
         before: The plan to compare with.
@@ -186,7 +172,7 @@ def compare_plans(before: Plan, after: Plan, *, same_engine: bool = True) -> Pla
 
 
 def _largest_first(changes: Sequence[PlanChange]) -> list[PlanChange]:
-    """Return changes: structural ones by difference in time, then changes in execution."""
+    """Return plan changes: structural ones by time difference, then changes in execution."""
     reads_otherwise = any(change.kind in OF_READING for change in changes)
 
     def weight(change: PlanChange) -> tuple[bool, bool, float]:
@@ -199,7 +185,7 @@ def _largest_first(changes: Sequence[PlanChange]) -> list[PlanChange]:
 
 
 def _steps(node: PlanNode) -> list[_Step]:
-    """Return the steps of a plan, parents first."""
+    """Return the operators of a plan with their tables, parents first."""
     steps: list[_Step] = []
 
     def visit(node: PlanNode) -> tuple[Counter[str], float | None]:
@@ -236,12 +222,12 @@ def _is_cte_scan(node: PlanNode) -> bool:
 
 
 def _is_beside(node: PlanNode) -> bool:
-    """Return True if a node's child is a subplan that does not feed the operator above."""
+    """Return True if a plan node's child is a subplan that does not feed the operator above."""
     return node.operator == "subquery" or (node.operator == "cte" and len(node.children) == 1)
 
 
 def _role(node: PlanNode) -> str:
-    """Return the purpose of an operator, whatever its method."""
+    """Return the purpose of a plan operator, such as `read` or `join`, whatever its method."""
     if node.operator in READS:
         # A bitmap is built by an index scan below the scan of its table.
         return "read" if node.object is not None else "bitmap"
@@ -253,7 +239,7 @@ def _role(node: PlanNode) -> str:
 def _matched(
     olds: Sequence[_Step], news: Sequence[_Step]
 ) -> list[tuple[_Step | None, _Step | None]]:
-    """Return steps of the same role and tables as pairs: the most similar first, then in order."""
+    """Return pairs of operators with equal purpose and tables, the most similar first."""
     left: dict[tuple[str, frozenset[tuple[str, int]]], list[_Step]] = {}
     for old in olds:
         left.setdefault((old.role, old.tables), []).append(old)
@@ -285,7 +271,7 @@ def _same_place(_old: _Step, _new: _Step) -> bool:
 
 
 def _of_joins(matched: Sequence[tuple[_Step | None, _Step | None]]) -> Iterator[PlanChange]:
-    """Yield joins of table sets that the other plan never joins."""
+    """Yield differences in joins: sets of tables that only one of two plans joins."""
     gone = [old for old, new in matched if old and new is None and old.role == "join"]
     come = [new for old, new in matched if new and old is None and new.role == "join"]
     if not gone and not come:
@@ -310,7 +296,7 @@ def _longest(steps: Sequence[_Step]) -> float | None:
 
 
 def _of_pair(old: _Step, new: _Step, *, same_engine: bool) -> Iterator[PlanChange]:
-    """Yield the differences of one step that both plans have.
+    """Yield the differences of one plan step between two plans that both contain it.
 
     Steps below have changes of their own, so their time is not counted again.
     """
@@ -348,7 +334,7 @@ def _of_way(old: _Step, new: _Step, *, same_engine: bool) -> Iterator[tuple[Plan
 
 
 def same_way(was: PlanNode, now: PlanNode, *, same_engine: bool) -> bool:
-    """Return True if two operators are the same: by name, or across engines by kind."""
+    """Return True if two operators are equal: by name, or across engines by kind."""
     return was.native == now.native if same_engine else was.operator == now.operator
 
 
@@ -371,7 +357,7 @@ def _near(left: float, right: float) -> bool:
 
 
 def _of_one(old: _Step | None, new: _Step | None) -> Iterator[PlanChange]:
-    """Yield a change for a relevant step that only one of the plans has."""
+    """Yield a change for a relevant step that only one of the two plans has."""
     step = new or old
     if step is None or (old is not None and new is not None):
         return
@@ -387,7 +373,7 @@ def _of_one(old: _Step | None, new: _Step | None) -> Iterator[PlanChange]:
 def _of_whole(
     before: Plan, after: Plan, olds: Sequence[_Step], news: Sequence[_Step]
 ) -> Iterator[PlanChange]:
-    """Yield the differences of the plans as a whole."""
+    """Yield the differences of two plans as a whole, such as compilation."""
     times = (before.seconds, after.seconds)
     was, now = _exchanges(olds), _exchanges(news)
     if bool(was) != bool(now):
@@ -418,7 +404,7 @@ def _named(node: PlanNode) -> str:
 
 
 def _way(node: PlanNode) -> str:
-    """Return how a table is read, as text with the indexes that find its rows."""
+    """Return text on how a table is read, with the indexes that find its rows."""
     indexes = [node.index] if node.index else []
     if node.operator == "bitmap scan":
         indexes = [below.index for below in node.walk() if below.index]

@@ -1,4 +1,4 @@
-"""Compares the columns that statements read with those that they name (projection pruning).
+"""Compares the columns that statements read with those that they name (column pruning).
 
 Each engine defines what reading a column means: see docs/numbers/plans.md.
 """
@@ -87,7 +87,7 @@ def table_columns(run: Run) -> tuple[TableColumns, ...]:
 def columns_of_plan(
     plan: Plan, tables: Mapping[str, Mapping[str, str]], grammar: str | None
 ) -> tuple[TableColumns, ...]:
-    """Return the tables of a statement, with the columns that its plan reads and its text names.
+    """Return the columns that a plan reads and its statement names, by table.
 
     Args:
         plan: Plan of the statement, with its text.

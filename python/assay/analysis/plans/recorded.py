@@ -1,4 +1,4 @@
-"""Reads the recorded plans of a run, their capture cost, and their worst estimates."""
+"""Reads the recorded plans of a run, the time of their capture, and their worst estimates."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ PLAN_NUMBERS = ("planning_s", "execution_s", "compiling_s", "capture_s")
 
 @dataclass(frozen=True)
 class OperationCost:
-    """The cost of capturing an operation's plans.
+    """The time that capturing the plans of an operation took.
 
     Attributes:
         operation: Name of the operation.
@@ -113,7 +113,7 @@ def read_plans(run: Run) -> dict[str, tuple[Plan, ...]]:
 
 
 def captured(run: Run) -> Captured:
-    """Return the plans of a run, with their capture cost.
+    """Return the plans of a run by operation, with the time of their capture.
 
     If files are missing or damaged, the result contains the reason.
     """
@@ -124,7 +124,7 @@ def captured(run: Run) -> Captured:
         return _read(json.loads(path.read_text(encoding="utf-8")), _capture_error(run))
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         reason = f"{path} cannot be read ({type(error).__name__}: {error}); it is damaged"
-        log.warning("run %s has no plans: %s", run.id, reason)
+        log.warning("the plans of run %s cannot be read: %s", run.id, reason)
         return Captured(reason=reason)
 
 
@@ -192,13 +192,13 @@ def _checked(plan: Plan) -> Plan:
     _check_numbers(plan, PLAN_NUMBERS)
     _check_numbers(plan, BYTES[:1] + BYTES[2:])
     if not isinstance(plan.operation, str) or not isinstance(plan.statement, int):
-        raise ValueError("a plan does not say of what it is")  # noqa: TRY004 - damage, not a defect
+        raise ValueError("the plan does not name its operation")  # noqa: TRY004 - damage
     for node in plan.root.walk():
         _check_numbers(node, NUMBERS + BYTES)
         named = (node.object, node.index, node.schema, node.condition)
         texts = [node.native, *(text or "" for text in named)]
         if node.operator not in OPERATORS or not all(isinstance(text, str) for text in texts):
-            raise ValueError(f"{node.operator!r} is no operator")
+            raise ValueError(f"the plan contains {node.operator!r}, which is not an operator")
     return plan
 
 
@@ -219,7 +219,7 @@ def shares(plan: Plan) -> tuple[float | None, ...]:
 
 
 def worst_estimate(plan: Plan) -> PlanNode | None:
-    """Return the relevant operator with the largest error of the estimate; None without one.
+    """Return the relevant plan operator with the largest row misestimate; None without one.
 
     An operator is relevant if it took much of the time, or if its parent did, whose method was
     chosen for the expected rows. Operators above inherit an estimate's error, so the result is
@@ -244,7 +244,7 @@ def _error(node: PlanNode) -> float:
 
 
 def _origin(node: PlanNode, bodies: Sequence[PlanNode]) -> PlanNode:
-    """Return the node in which most of an estimate's error arises.
+    """Return the plan node in which most of a row estimate's error arises.
 
     Errors multiply, so most of an error is inherited if an input has half of its orders of
     magnitude.
@@ -258,7 +258,7 @@ def _origin(node: PlanNode, bodies: Sequence[PlanNode]) -> PlanNode:
 
 
 def _defined(scan: PlanNode, bodies: Sequence[PlanNode]) -> tuple[PlanNode, ...]:
-    """Return the body of the common table expression that a scan reads, if it is known."""
+    """Return the plan of the common table expression that a scan reads, if it is known."""
     named = [body for body in bodies if scan.operator == "cte" and body.object == scan.object]
     return named[0].children[-1:] if len(named) == 1 else ()
 

@@ -1,4 +1,4 @@
-"""Computes the loss against the fastest plan: the engine's choice compared with forced plans.
+"""Computes the time lost against the fastest plan, from forced plans.
 
 The fastest of many plans seems faster than it is, because it was selected by its times. So each
 round is compared with the plan that was fastest in the other rounds.
@@ -72,13 +72,13 @@ class ForcedPlan:
 
     @property
     def seconds(self) -> float | None:
-        """The median seconds over all rounds; None without a time."""
+        """The median seconds of a forced plan over all rounds; None without a time."""
         return median(self.rounds_s) if self.rounds_s else None
 
 
 @dataclass(frozen=True)
 class Rank:
-    """The Spearman rank correlation between an estimate and the time of plans.
+    """The Spearman rank correlation between cost estimates and the times of plans.
 
     Attributes:
         rho: Rank correlation, from -1 to 1.
@@ -93,7 +93,7 @@ class Rank:
 
 @dataclass(frozen=True)
 class Regret:
-    """The loss of the engine's choice against the fastest of all forced plans.
+    """The time lost by the optimiser's choice against the fastest of all forced plans.
 
     Attributes:
         plans: All plans, the fastest first. Cancelled plans come next, then failed plans.
@@ -118,7 +118,7 @@ class Regret:
 
 
 def regret_of(once: Run, rounds: Run | None, planned: Sequence[Run]) -> Regret | None:
-    """Return the loss against the fastest plan in a study; None if the chosen plan has no time.
+    """Return the time lost against the fastest forced plan; None if the chosen one has no time.
 
     Args:
         once: The run that executed every plan once.
@@ -181,12 +181,12 @@ def _plan(name: str, runs: Sequence[Run]) -> Plan | None:
 
 
 def seconds_by_name(run: Run) -> dict[str, float]:
-    """Return the median seconds of each operation's successful measured executions."""
+    """Return the median seconds of each forced plan's successful executions."""
     return {name: median(times) for name, times in times_by_name(run).items()}
 
 
 def times_by_name(run: Run) -> dict[str, list[float]]:
-    """Return the seconds of each successful measured execution, by operation, in order."""
+    """Return the seconds of each successful measured execution, by operation."""
     seconds: dict[str, list[float]] = {}
     done = _measured(run).filter(pl.col("outcome") == "ok")
     for name, started_ns, finished_ns in done.select(
@@ -208,7 +208,7 @@ def _measured(run: Run) -> pl.DataFrame:
 
 
 def _differs(name: str, run: Run) -> str | None:
-    """Return how a plan's result differs from that of the engine's choice; None if equal."""
+    """Return how a forced plan's result differs from the chosen plan's; None if equal."""
     first = next(iter(run.facts["request"]["forced"]))
     kept, others = run.results(first), run.results(name)
     if not kept or not others:
@@ -221,7 +221,7 @@ def _differs(name: str, run: Run) -> str | None:
 
 
 def _expected(wanted: pl.DataFrame) -> Expected:
-    """Return rows as expected rows in any order."""
+    """Return result rows as expected rows in any order."""
     lines = expected_text(wanted.columns, wanted.rows()).splitlines()[1:]
     rows = tuple(tuple(field or None for field in line.split(SEPARATOR)) for line in lines)
     return Expected(tuple(wanted.columns), rows, ())
@@ -249,7 +249,7 @@ def leave_one_out(chosen: ForcedPlan, plans: Sequence[ForcedPlan]) -> list[float
 
 
 def _without(times: Sequence[float], number: int) -> float:
-    """Return the mean logarithm of all rounds but one; with a single round, of that round."""
+    """Return the mean logarithm of a plan's times in all rounds except one."""
     others = [seconds for at, seconds in enumerate(times) if at != number] or [*times]
     return math.fsum(map(math.log, others)) / len(others)
 
@@ -257,7 +257,7 @@ def _without(times: Sequence[float], number: int) -> float:
 def _ranked(
     plans: Sequence[ForcedPlan], by: Literal["cost", "estimated_rows", "rows"]
 ) -> Rank | None:
-    """Return the rank correlation of a number and time; cancelled plans count as the slowest."""
+    """Return the rank correlation of a plan's number and its time; cancelled plans are slowest."""
     pairs = [
         (number, plan.seconds if plan.seconds is not None else math.inf)
         for plan in plans
@@ -267,7 +267,7 @@ def _ranked(
 
 
 def rank_correlation(pairs: Sequence[tuple[float, float]], seed: int = 1) -> Rank | None:
-    """Return Spearman's rho with average ranks for ties; None for under four pairs or all ties.
+    """Return Spearman's rank correlation; None for under four pairs or if all values tie.
 
     C. Spearman, "The proof and measurement of association between two things", 1904.
     """

@@ -1,4 +1,4 @@
-"""The shape of a plan: its operators, tables and their order, without any number.
+"""Compares plans by shape: operators, tables and their order, without numbers.
 
 Two statements whose plans have the same shape are executed in the same way. The module `shape`
 also returns the rows of a plan's joins, as expected and as counted.
@@ -20,7 +20,7 @@ MARKS = {"hash join": "#", "merge join": "=", "nested loop": "x"}
 
 
 def shape(plan: Plan) -> str:
-    """Return a plan's text without numbers; equal texts mean the same execution."""
+    """Return a plan's text without numbers; plans with equal text execute alike."""
     return _shape(plan.root)
 
 
@@ -31,7 +31,7 @@ def _shape(node: PlanNode) -> str:
 
 
 def same_shape(before: Sequence[Plan], after: Sequence[Plan]) -> bool:
-    """Return True if all statements of an operation have the same plan shape."""
+    """Return True if all statements of an operation have equal plan shapes in both runs."""
     return [shape(plan) for plan in before] == [shape(plan) for plan in after]
 
 

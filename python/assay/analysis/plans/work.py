@@ -1,4 +1,4 @@
-"""Splits the time of plans by kind of work, with the same names as CPU samples.
+"""Splits the time of plans by kind of work, such as join or sort, as CPU samples do.
 
 If an engine's functions have no names, a CPU sample shows only the file. The plan shows the
 purpose and time of each operator. Times of operators and CPU samples are both shares of thread
@@ -48,7 +48,7 @@ ALSO = "also"
 
 @dataclass(frozen=True)
 class Mixed:
-    """The time of operators whose work includes other kinds that no plan separates.
+    """The time of operators that do several kinds of work, which no plan separates.
 
     Attributes:
         work: Kind of work to which the time is assigned.
@@ -62,7 +62,7 @@ class Mixed:
 
 
 def work_of(node: PlanNode) -> str:
-    """Return the kind of work that takes an operator's own time."""
+    """Return the kind of work, such as join or sort, of a plan operator."""
     word = node.work or BY_OPERATOR.get(node.operator, UNCLASSIFIED)
     return word if word in WORDS else UNCLASSIFIED
 
@@ -80,7 +80,7 @@ def plan_work(plan: Plan) -> dict[str, float]:
 def in_proportion(
     plans: Mapping[str, tuple[Plan, ...]], seconds: Mapping[str, float]
 ) -> dict[str, float]:
-    """Return seconds of operations by kind of work, largest first, divided as in their plans.
+    """Return seconds by kind of work, largest first, divided as in the operations' plans.
 
     With the CPU seconds of each operation, the result is a profile of CPU time. The plans then
     determine only the shares of the kinds of work, not the total.
@@ -93,17 +93,17 @@ def in_proportion(
     work_s: dict[str, float] = {}
     for operation, whole_s in seconds.items():
         parts = [plan_work(plan) for plan in plans.get(operation, ())]
-        told_s = sum(sum(part.values()) for part in parts)
-        if not told_s:
-            parts, told_s = [{UNCLASSIFIED: 1.0}], 1.0
+        timed_s = sum(sum(part.values()) for part in parts)
+        if not timed_s:
+            parts, timed_s = [{UNCLASSIFIED: 1.0}], 1.0
         for part in parts:
             for word, part_s in part.items():
-                work_s[word] = work_s.get(word, 0.0) + whole_s * part_s / told_s
+                work_s[word] = work_s.get(word, 0.0) + whole_s * part_s / timed_s
     return dict(sorted(work_s.items(), key=lambda entry: (-entry[1], entry[0])))
 
 
 def mixed_work(plans: Iterable[Plan]) -> list[Mixed]:
-    """Return the time of kinds of work that include other kinds, largest first."""
+    """Return the time of operators that do several kinds of work, largest first."""
     mixed_s: dict[tuple[str, tuple[str, ...]], float] = {}
     for plan in plans:
         for node in plan.root.walk():
@@ -115,7 +115,7 @@ def mixed_work(plans: Iterable[Plan]) -> list[Mixed]:
 
 
 def work_by_operation(plans: Mapping[str, tuple[Plan, ...]]) -> pl.DataFrame:
-    """Return each operation's work: operation, work, seconds (threads), share of operation.
+    """Return seconds and share of each kind of work per operation.
 
     There is one row per pair with any time: operations in the order of `plans`, the most seconds
     first. Plans are those of `analysis.plans.read_plans`.

@@ -1,1 +1,1 @@
-"""Analyses CPU samples: the engine's kinds of work."""
+"""Analyses CPU samples of the engine by kind of work, such as join or sort."""

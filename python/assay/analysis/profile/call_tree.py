@@ -1,4 +1,4 @@
-"""Merges stacks by label into a call tree, as the data of an icicle or flame graph."""
+"""Merges sampled call stacks into a call tree, as the data of a flame graph."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ REST = "…"
 def call_tree(
     profile: Profile, operation: str | None = None, share_min: float = 0.0
 ) -> dict[str, Any]:
-    """Return the stacks of samples within operations, merged by label, as JSON values.
+    """Return the call tree of the samples within operations as JSON values.
 
     Keys:
         operations: Names, in the order of their first pass.
@@ -66,7 +66,7 @@ def call_tree(
 
 @dataclass
 class _Tree:
-    """Merged nodes with caller (-1: none), label and file, and the node of each stack."""
+    """A call tree: for each node its caller, label and file; and the node of each stack."""
 
     parents: list[int] = field(default_factory=list)
     labels: list[str] = field(default_factory=list)
@@ -75,7 +75,7 @@ class _Tree:
     nodes: dict[tuple[int, str, str], int] = field(default_factory=dict)
 
     def node(self, parent: int, label: str, module: str) -> int:
-        """Return the node of a label below another node, and create it if necessary."""
+        """Return the call tree node for a label below another node; create it if missing."""
         key = (parent, label, module)
         node = self.nodes.get(key)
         if node is None:
@@ -86,14 +86,14 @@ class _Tree:
         return node
 
     def totals(self, counts: pl.DataFrame) -> list[int]:
-        """Return the number of samples at and below each node."""
+        """Return the number of samples at and below each call tree node."""
         own = [0] * len(self.parents)
         for stack, samples in counts.select("stack", "samples").iter_rows():
             own[self.of_stack[stack]] += samples
         return _summed(own, self.parents)
 
     def without_small(self, totals: Sequence[int], least: float) -> _Tree:
-        """Return the tree with nodes below `least` samples merged into one node of their caller."""
+        """Return a call tree with nodes below `least` samples merged into one per caller."""
         smaller = _Tree()
         moved: list[int] = []
         for at, parent in enumerate(self.parents):
@@ -108,7 +108,7 @@ class _Tree:
         return smaller
 
     def document(self, counts: pl.DataFrame, names: Sequence[str]) -> dict[str, Any]:
-        """Return the tree's part of the document that `call_tree` returns."""
+        """Return the call tree as a document of nodes and sample counts."""
         size = len(self.parents)
         own = [0] * size
         works = counts["work"].unique().sort().to_list()
@@ -141,7 +141,7 @@ class _Tree:
 
 
 def _merged(profile: Profile, stacks: Sequence[int]) -> _Tree:
-    """Return the merged tree of the given stacks and their callers."""
+    """Return the call tree merged from the given stacks and their callers."""
     framed = profile.stacks.join(profile.frames, on="frame", how="left", maintain_order="left")
     rows = framed.select(
         "stack", "parent", "label", pl.col("module").fill_null(NO_FILE)
@@ -163,7 +163,7 @@ def _merged(profile: Profile, stacks: Sequence[int]) -> _Tree:
 
 
 def _summed(own: Sequence[int], parents: Sequence[int]) -> list[int]:
-    """Return each value plus those of all nodes below; callers come before their callees."""
+    """Return each call tree node's value plus those of all nodes below it."""
     totals = list(own)
     for node in range(len(parents) - 1, -1, -1):
         if parents[node] >= 0:
@@ -172,7 +172,7 @@ def _summed(own: Sequence[int], parents: Sequence[int]) -> list[int]:
 
 
 def _indexed(values: Sequence[str]) -> tuple[list[str], list[int]]:
-    """Return the distinct values, and the index of each value among them."""
+    """Return the distinct texts of a list, and the index of each text among them."""
     places: dict[str, int] = {}
     indices = [places.setdefault(value, len(places)) for value in values]
     return list(places), indices

@@ -1,4 +1,4 @@
-"""Compares two profiles: CPU seconds of a pass by work and by symbol, with intervals.
+"""Compares the CPU seconds of two profiles by kind of work and by function, with intervals.
 
 Runs have different numbers of passes, so CPU seconds of a pass are compared. Passes are the
 repetitions, so the interval comes from the variation of samples between passes. Counts of
@@ -33,7 +33,7 @@ SAMPLES_MIN = 10
 
 
 def compare(ours: Profile, theirs: Profile, operation: str | None = None) -> pl.DataFrame:
-    """Return the difference of two profiles in CPU seconds of a pass, largest first.
+    """Return the difference of two CPU profiles in seconds per pass, largest first.
 
     Only operations of both profiles are compared, each by the mean of its passes. Without
     `operation` the means are added up.
@@ -57,7 +57,7 @@ def compare(ours: Profile, theirs: Profile, operation: str | None = None) -> pl.
 
 
 def as_long_as(theirs: Profile, ours: Profile, operation: str | None = None) -> Profile:
-    """Return a profile scaled so that a pass takes as much CPU time as in the other profile.
+    """Return a CPU profile scaled to take as much time per pass as another profile.
 
     Only operations of both profiles count. Scaling shows where two data scales differ in the
     distribution of time. The factor is taken as exact, because a total's uncertainty is small
@@ -84,7 +84,7 @@ def _level(
 def differences(
     rows: pl.DataFrame, sides: Mapping[str, Profile], names: Sequence[str], key: list[str]
 ) -> pl.DataFrame:
-    """Return the seconds of a pass on both sides, and half the interval of their difference.
+    """Return CPU seconds per pass in two profiles, and the interval of their difference.
 
     Columns: those of `key`; ours_samples, theirs_samples; ours_s, theirs_s; difference_s; half_s
     (null if no operation of the row has two passes on either side); others.
@@ -122,7 +122,7 @@ def _pass_counts(profile: Profile, names: Sequence[str]) -> pl.DataFrame:
 
 
 def _by_operation(profile: Profile, names: list[str], by: list[str]) -> pl.DataFrame:
-    """Return samples and sums of their squares over passes: work, symbol, operation, ..."""
+    """Return CPU samples by kind of work, function and operation, with sums of squares."""
     keys = [
         pl.col(name) if name in by else pl.lit(None, dtype=pl.String).alias(name) for name in KEY
     ]
@@ -142,12 +142,12 @@ def _by_operation(profile: Profile, names: list[str], by: list[str]) -> pl.DataF
 
 
 def _pooled_s() -> pl.Expr:
-    """Return an expression: seconds of a pass if both sides were equal, from all samples."""
+    """Return an expression: CPU seconds per pass estimated from both profiles together."""
     return pl.col("samples").sum() / (pl.col("passes") / pl.col("seconds_each")).sum()
 
 
 def _moments(rows: pl.DataFrame) -> pl.DataFrame:
-    """Return mean seconds of a pass and the mean's variance, by row, operation and side.
+    """Return mean CPU seconds per pass and the mean's variance, by row, operation and profile.
 
     `observed` is the variance between passes, null for a single pass. `poisson` is the variance
     if only the sampling were random, and `alike` is that variance if both sides were equal. A
@@ -167,7 +167,7 @@ def _moments(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _sums() -> list[pl.Expr]:
-    """Return sums over operations and sides: means, overdispersion factor, degrees of freedom."""
+    """Return expressions for sums over operations: means, overdispersion, degrees of freedom."""
     repeated = pl.col("observed").is_not_null()
     ours = pl.col("side") == OURS
     freedom = pl.col("observed") ** 2 / (pl.col("passes") - 1)
@@ -184,7 +184,7 @@ def _sums() -> list[pl.Expr]:
 
 
 def _spread() -> list[pl.Expr]:
-    """Return expressions for half the width of the interval, and for the difference."""
+    """Return expressions for half the width of a difference's interval, and for the difference."""
     has_spread = pl.col("freedom_max") > 0
     freedom = pl.col("welch").fill_nan(None).fill_null(pl.col("freedom_max"))
     quantile = freedom.clip(lower_bound=1).map_elements(student_quantile, return_dtype=pl.Float64)

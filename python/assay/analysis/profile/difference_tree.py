@@ -20,7 +20,7 @@ COLUMNS = ("theirs_s", "difference_s", "low_s", "high_s", "is_noise")
 def difference_tree(
     ours: Profile, theirs: Profile, operation: str | None = None, share_min: float = 0.0
 ) -> dict[str, Any]:
-    """Return the call tree of `call_tree`, with each node's difference to another profile.
+    """Return the call tree of one CPU profile, with each node's difference to another profile.
 
     Further keys, each with one value per node: theirs_s (CPU seconds of a pass), difference_s
     (ours minus theirs), low_s and high_s (95 % interval), is_noise (as in `compare`). low_s,
@@ -59,7 +59,7 @@ def difference_tree(
 
 
 def _rows(profile: Profile, tree: dict[str, Any], names: list[str]) -> pl.DataFrame:
-    """Return samples at and below each node by operation, and their squares over the passes."""
+    """Return samples at and below each call tree node by operation, and their squares."""
     samples = within_operations(profile).filter(pl.col("operation").is_in(names))
     counts = samples.group_by("stack", "operation", "sequence", maintain_order=True).agg(
         pl.len().alias("samples")
@@ -85,7 +85,7 @@ def _rows(profile: Profile, tree: dict[str, Any], names: list[str]) -> pl.DataFr
 
 
 def _nodes(profile: Profile, tree: dict[str, Any], stacks: list[int]) -> dict[int, int]:
-    """Return the innermost node of the tree on the path of each stack and of its callers."""
+    """Return the innermost call tree node on the path of each stack and of its callers."""
     texts = zip(tree["parent"], tree["label"], tree["module"], strict=True)
     places = {
         (parent, tree["labels"][label], tree["modules"][module]): node

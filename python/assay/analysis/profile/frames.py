@@ -1,4 +1,4 @@
-"""Names the frames of a profile: label, family and file."""
+"""Names the stack frames of a CPU profile: label, family (merged variants) and file."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def named_frames(
     symbols: pl.DataFrame | None,
     families: Sequence[str] = (),
 ) -> pl.DataFrame:
-    """Return frames with their names: frame, label, family, module, kind.
+    """Return stack frames with their names: frame, label, family, module, kind.
 
     Args:
         frames: Recorded frames.
@@ -80,7 +80,7 @@ def _labelled(frames: pl.DataFrame, families: Sequence[str]) -> pl.DataFrame:
 
 
 def _families(labels: Sequence[str], globs: Sequence[str]) -> list[str]:
-    """Return the family of each label: the first matching glob, or the label with `<*>`."""
+    """Return the family of each function label: the first matching glob, or `<*>` for templates."""
     names = Names(labels)
     glob_by_label: dict[str, str] = {}
     for glob in globs:

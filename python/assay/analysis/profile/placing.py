@@ -37,12 +37,12 @@ def measured_passes(events: pl.DataFrame) -> pl.DataFrame:
 
 
 def are_told_apart(passes: pl.DataFrame, owners: pl.DataFrame | None) -> bool:
-    """Return True if samples can be assigned to operations."""
+    """Return True if CPU samples can be assigned to single operations."""
     return owners is not None or passes["session"].n_unique() <= 1
 
 
 def as_one(passes: pl.DataFrame) -> pl.DataFrame:
-    """Return the measured part as one pass of `ALL_TOGETHER`, without sequence and session."""
+    """Return the measured part as a single execution of `ALL_TOGETHER`."""
     return passes.select(
         pl.lit(None, dtype=passes.schema["sequence"]).alias("sequence"),
         pl.lit(None, dtype=passes.schema["session"]).alias("session"),
@@ -58,7 +58,7 @@ def place(
     owners: pl.DataFrame | None,
     background: pl.Series | None = None,
 ) -> tuple[pl.DataFrame, int]:
-    """Return samples with session, sequence and operation, and the number of unassigned samples.
+    """Return CPU samples with their session and operation, and the number without any.
 
     If samples cannot be assigned to single operations, they have no sequence. Samples during any
     operation then belong to `ALL_TOGETHER`.
@@ -86,7 +86,7 @@ def place(
 
 
 def _under_way(samples: pl.DataFrame, passes: pl.DataFrame) -> pl.DataFrame:
-    """Return samples with is_under_way: whether any operation was in progress at that time."""
+    """Return CPU samples with a column that is True while any operation was in progress."""
     busy = passes.select("started_ns", pl.col("finished_ns").cum_max().alias("busy_until_ns"))
     joined = samples.join_asof(
         busy,

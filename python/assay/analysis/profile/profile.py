@@ -1,4 +1,4 @@
-"""A profile: samples of the engine's CPU time, and the way in which they were taken."""
+"""A CPU profile: samples of the engine's CPU time, and how they were taken."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Sampling:
-    """The way in which samples were taken, and counts that are not in the tables.
+    """The method of CPU sampling, and counts that are not in the tables.
 
     Attributes:
         event: Event that triggers samples, such as `cpu-clock`.
@@ -67,7 +67,7 @@ class Sampling:
 
 @dataclass(frozen=True)
 class Profile:
-    """A profile of the measured part.
+    """The CPU profile of a run's measured part.
 
     Attributes:
         sampling: Facts about the sampling.

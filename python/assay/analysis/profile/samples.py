@@ -75,7 +75,7 @@ def read_profile(record: Run, extra_rules: Rules | None = None) -> Profile | Non
     frames = named_frames(
         record.table("frames"),
         record.table("modules"),
-        record.table("symbols") if record.has("symbols") else None,
+        _symbols(record),
         rules.families,
     )
     stacks = _tree(record.table("stacks"), frames)
@@ -124,14 +124,14 @@ _SAMPLE_COLUMNS = (
 
 
 def _rules(record: Run, extra_rules: Rules | None) -> Rules:
-    """Return the user's rules, then the engine's, then those for code that all engines use."""
+    """Return the rules that classify code: the user's, then the engine's, then shared ones."""
     recorded = record.facts.get("engine", {}).get("operations")
     of_engine = rules_of(recorded, RECORDED) if recorded else Rules()
     return combined(extra_rules or Rules(), of_engine, shared_rules())
 
 
 def _tree(stacks: pl.DataFrame, frames: pl.DataFrame) -> pl.DataFrame:
-    """Return the nodes of the stack tree whose frame is known, callers first.
+    """Return the nodes of the tree of call stacks whose frame is known, callers first.
 
     The record has this order. A node whose caller is missing or comes later is damaged and left
     out.
@@ -147,7 +147,7 @@ def _tree(stacks: pl.DataFrame, frames: pl.DataFrame) -> pl.DataFrame:
 
 
 def judged(stacks: pl.DataFrame, frames: pl.DataFrame, rules: Rules) -> pl.DataFrame:
-    """Return for each node of the stack tree: stack, leaf, rule, decided, work, artefact."""
+    """Return for each call stack node its kind of work, and the rule that classified it."""
     rows = pl.int_range(pl.len(), dtype=pl.Int64)
     tree = stacks.join(
         frames.select("frame", rows.alias("place")), on="frame", how="left", maintain_order="left"
@@ -197,7 +197,7 @@ def judged(stacks: pl.DataFrame, frames: pl.DataFrame, rules: Rules) -> pl.DataF
 def _of_engine(
     record: Run, samples: pl.DataFrame, *, whole_machine: bool
 ) -> tuple[pl.DataFrame, int, int]:
-    """Return the engine's samples, and the numbers of other processes' and Assay's samples."""
+    """Return the engine's CPU samples, and the number from other processes and from Assay."""
     others = ours = 0
     if whole_machine and record.has("processes"):
         # Processes that lived between two samples are in no table, but the sampler recorded
@@ -220,7 +220,7 @@ def _of_engine(
 
 
 def _without_ours(samples: pl.DataFrame, threads: pl.DataFrame) -> pl.DataFrame:
-    """Return the samples of threads that were not named as Assay's at that time.
+    """Return CPU samples without those of threads that Assay had named at that time.
 
     A new thread has the name of its creator until it gets its own name, and a thread id may be
     reused. Before its first recorded name, a thread counts with that name.
@@ -254,7 +254,7 @@ def _table(record: Run, stream: str) -> pl.DataFrame | None:
 
 
 def _without_other_clients(samples: pl.DataFrame, served: pl.DataFrame | None) -> pl.DataFrame:
-    """Return samples, without the operation for work that the server did for other clients.
+    """Return CPU samples; those of work for other clients get no operation.
 
     Assay's probes are among these clients. Such work is done during an operation, but not for
     it. Samples of other clients keep the sequence, which identifies them.
@@ -264,6 +264,12 @@ def _without_other_clients(samples: pl.DataFrame, served: pl.DataFrame | None) -
     others = served.filter(pl.col("owner").is_in(BESIDE))["pid"].cast(pl.UInt32)
     is_other = pl.col("pid").is_in(others.implode())
     return samples.with_columns(pl.when(~is_other).then("operation").alias("operation"))
+
+
+def _symbols(record: Run) -> pl.DataFrame | None:
+    """Return functions by address; None where the run ended before it wrote the first one."""
+    table = record.table("symbols") if record.has("symbols") else None
+    return None if table is None or table.is_empty() else table
 
 
 def _sampling(record: Run, facts: dict[str, Any], taken: int, window: tuple[int, int]) -> Sampling:
@@ -281,7 +287,7 @@ def _sampling(record: Run, facts: dict[str, Any], taken: int, window: tuple[int,
         kernel=bool(facts["kernel"]),
         stacks=str(facts["stacks"]),
         copied_bytes=facts.get("copied_bytes"),
-        symbols=record.has("symbols"),
+        symbols=_symbols(record) is not None,
         notes=tuple(facts.get("notes", ())),
         taken=taken,
         lost=grown["lost"],

@@ -1,4 +1,4 @@
-"""Measures the explained share of a profile, and its agreement with CPU counters."""
+"""Measures the share of CPU samples that rules explain, and their agreement with counters."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ QUANTILE = 1.96
 
 @dataclass(frozen=True)
 class Shares:
-    """The explained shares of the samples within operations; None without samples.
+    """The explained shares of the CPU samples within operations; None without samples.
 
     Attributes:
         samples: Number of samples without artefacts: the denominator of the shares.
@@ -60,7 +60,7 @@ class Shares:
 
 
 def shares(record: Run, profile: Profile) -> Shares:
-    """Return the explained shares of a profile, and its agreement with CPU counters."""
+    """Return the explained shares of a CPU profile, and its agreement with CPU counters."""
     within = within_operations(profile)
     not_named = profile.frames.filter(pl.col("kind").is_in(NOT_NAMED)).select("frame")
     named = within.join(not_named, left_on="leaf", right_on="frame", how="anti")
@@ -81,7 +81,7 @@ def shares(record: Run, profile: Profile) -> Shares:
 
 
 def metered_cpu(record: Run) -> pl.DataFrame:
-    """Return the CPU time of each metered operation: sequence, cpu_ns.
+    """Return the counted CPU time of each operation in ns.
 
     The source is the scheduler's clock if all operations have it. Like the samples, it leaves
     out Assay's own threads, and it is exact where user and system time are rounded to ticks.

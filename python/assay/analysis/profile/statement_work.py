@@ -200,12 +200,12 @@ def _quantile(freedom: float) -> float:
 
 
 def is_sampled(samples: int) -> bool:
-    """Return True if the samples suffice for a statement about time."""
+    """Return True if there are enough CPU samples for a claim about time."""
     return samples >= SAMPLES_MIN
 
 
 def _steps(profile: Profile) -> pl.DataFrame:
-    """Return for each stack: step (null: not planning), is_claimed (True if a rule matched)."""
+    """Return for each call stack the planning step, and whether a rule matched."""
     told_apart = any(rule.step for rule in profile.rules.rules)
     asked = replace(
         profile.rules,
@@ -227,14 +227,14 @@ def _steps(profile: Profile) -> pl.DataFrame:
 
 
 def _passed_on(rule: Rule, *, told_apart: bool) -> Rule:
-    """Return a rule that decides who the work is done for, or defers to the caller."""
+    """Return a rule for the purpose of work: the rule itself, or one that defers to the caller."""
     if rule.work in EXECUTING or (rule.work == PLANNING and (rule.step or not told_apart)):
         return rule
     return replace(rule, work=AS_ITS_CALLER, artefact=None, step=None)
 
 
 def _claimed(rules: Rules) -> Rules:
-    """Return rules that assign serving work to its caller, and without a caller to nobody."""
+    """Return rules that assign work such as allocation to its caller, or else to nobody."""
     return replace(
         rules,
         rules=tuple(
@@ -251,5 +251,5 @@ def _step(rule: Rule) -> str | None:
 
 
 def step_order(step: str | None) -> int:
-    """Return the position of a step among those of planning, with their total first."""
+    """Return the position of a planning step among all steps; 0 for their total."""
     return 0 if step is None else 1 + (STEPS.index(step) if step in STEPS else len(STEPS))

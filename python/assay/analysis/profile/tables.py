@@ -1,4 +1,4 @@
-"""Tables of a profile: by symbol, by work, by operation and work, and functions without rules."""
+"""Tables of a CPU profile: by function, by kind of work, by operation, and unclassified code."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CALLERS_MAX = 5
 
 
 def within_operations(profile: Profile, operation: str | None = None) -> pl.DataFrame:
-    """Return samples within operations, or within one, without artefacts: the base of shares."""
+    """Return the CPU samples within one operation or all, without artefacts."""
     inside = pl.col("operation").is_not_null()
     if operation is not None:
         inside = pl.col("operation") == operation
@@ -27,14 +27,14 @@ def within_operations(profile: Profile, operation: str | None = None) -> pl.Data
 
 
 def operation_names(profile: Profile) -> list[str]:
-    """Return the measured operations, in the order of their first pass."""
+    """Return the measured operations of a CPU profile, in the order of their first execution."""
     return profile.passes["operation"].unique(maintain_order=True).to_list()
 
 
 def symbols_table(
     profile: Profile, operation: str | None = None, *, families: bool = True
 ) -> pl.DataFrame:
-    """Return one row per symbol and kind of work, most samples first.
+    """Return CPU samples and seconds per function and kind of work, most samples first.
 
     Columns: samples; share; seconds (CPU); work; symbol (family, or label without `families`);
     module; kind; says (description of its rule; null if none matched); operations (list[str]:
@@ -95,7 +95,7 @@ def symbols_table(
 
 
 def work_table(profile: Profile, operation: str | None = None) -> pl.DataFrame:
-    """Return one row per kind of work, most samples first: work, samples, share, seconds (CPU)."""
+    """Return CPU samples and seconds per kind of work, most samples first."""
     counts = (
         within_operations(profile, operation)
         .group_by("work", maintain_order=True)
@@ -105,7 +105,7 @@ def work_table(profile: Profile, operation: str | None = None) -> pl.DataFrame:
 
 
 def matrix(profile: Profile) -> pl.DataFrame:
-    """Return each operation's work: operation, work, samples, share of operation, seconds.
+    """Return CPU samples and seconds of each kind of work per operation.
 
     Only pairs with samples are listed: operations in the order of their first pass, most samples
     first.
@@ -162,7 +162,7 @@ def unclassified(profile: Profile, operation: str | None = None) -> pl.DataFrame
 
 
 def callers_of(profile: Profile, stacks: list[int], decided: list[int | None]) -> list[list[str]]:
-    """Return each stack's named frames above the one that decided its work, nearest first."""
+    """Return each call stack's named frames above the one that decided its work, nearest first."""
     parents = dict(profile.stacks.select("stack", "parent").iter_rows())
     frames = dict(profile.stacks.select("stack", "frame").iter_rows())
     named = ~pl.col("kind").is_in(NOT_NAMED)

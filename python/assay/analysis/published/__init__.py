@@ -1,1 +1,1 @@
-"""Figures of published articles: values, derived figures, and comparison with a study."""
+"""Values of published articles, results derived from them, and comparison with a study."""

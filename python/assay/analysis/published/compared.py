@@ -1,4 +1,4 @@
-"""Compares a figure of a study with the published article's figure of the same name."""
+"""Compares a study's result with the published article's result of the same name."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SAID_MAX = 12
 
 @dataclass(frozen=True)
 class Beside:
-    """One quantity of the article, with the study's values.
+    """One quantity of a published article, with the study's values for it.
 
     Attributes:
         key: Key of the article's value and of the measure.
@@ -51,13 +51,13 @@ class Beside:
 
 
 def compare(figure: Figure, facts: FigureFacts) -> tuple[Beside, ...]:
-    """Return the article's quantities in its order, with the study's values in the same unit."""
+    """Return a published article's quantities, with the study's values in the same unit."""
     rows = [_beside(figure, key, value) for key, value in facts.measures().items()]
     return tuple(_with_times(row, rows) for row in rows[:ROWS_MAX])
 
 
 def middle(row: Beside) -> float:
-    """Return the article's value, or the middle of a range."""
+    """Return a published article's value, or the middle of its range."""
     return row.article if row.article_high is None else (row.article + row.article_high) / 2
 
 
@@ -76,7 +76,7 @@ def _beside(figure: Figure, key: str, value: Value) -> Beside:
 
 
 def printed(value: Value) -> str:
-    """Return an article's value as text in its unit."""
+    """Return a published article's value as text in its unit."""
     ends = (value.value,) if value.high is None else (value.value, value.high)
     if value.unit == SECONDS and value.value >= 1:
         return f"{' to '.join(f'{end:g}' for end in ends)} s"
@@ -84,7 +84,7 @@ def printed(value: Value) -> str:
 
 
 def _with_times(row: Beside, every: list[Beside]) -> Beside:
-    """Return a quantity in multiples of the first quantity of its unit that both have."""
+    """Return a quantity in multiples of the first quantity of its unit, in article and study."""
     comparable = [other for other in every if other.unit == row.unit and other.ours]
     if row.unit not in RELATIVE or len(comparable) < 2 or not row.ours:  # noqa: PLR2004
         return row
@@ -107,7 +107,7 @@ def _with_times(row: Beside, every: list[Beside]) -> Beside:
 
 
 def says(rows: tuple[Beside, ...], figure: Figure) -> Iterator[str]:
-    """Yield sentences that compare the study's values with the article's."""
+    """Yield sentences that compare the study's values with a published article's."""
     if rows and all(row.unit == "share" for row in rows) and len(rows) > 3:  # noqa: PLR2004
         yield from _share_sentences(rows, figure)
         return
@@ -128,7 +128,7 @@ def _sentence(phrase: str) -> str:
 
 
 def _share_sentences(rows: tuple[Beside, ...], figure: Figure) -> Iterator[str]:
-    """Yield sentences on the kinds that are large in both, and those large in only one."""
+    """Yield sentences on the largest shares in the article and in the study."""
     order = sorted(rows, key=lambda row: -row.article)
     theirs = [row.key for row in order[:3]]
     lead_there = listed([f"{row.key} {text(row.article, row.unit)}" for row in order[:3]])

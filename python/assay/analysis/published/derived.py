@@ -1,4 +1,4 @@
-"""Computes again the figures that an article's author derived from other figures."""
+"""Recomputes results that a published article's author derived from measured values."""
 
 from __future__ import annotations
 
@@ -24,34 +24,34 @@ def share(part: float, whole: float) -> float:
 
 
 def ratio(value: float, base: float) -> float:
-    """Return a value as a multiple of `base`."""
+    """Return a value divided by a base value."""
     return value / base
 
 
 def same_page(random: float, same: float) -> float | None:
-    """Return the share of random look-ups that hit the page of the previous look-up."""
+    """Return the share of random index look-ups that hit the page of the previous look-up."""
     return locality({RND: random, SAME_PAGE: same}).same_page
 
 
 def rows_each(random: float, sequential: float) -> float | None:
-    """Return the number of rows read sequentially after each random look-up."""
+    """Return the number of rows read sequentially after each random index look-up."""
     return locality({RND: random, SEQ: sequential}).rows_each
 
 
 def total(values: Sequence[float]) -> float:
-    """Return the sum of values."""
+    """Return the sum of the given values."""
     return math.fsum(values)
 
 
 def per_work(ratio_of_rates: float, ratio_of_work: float) -> float:
-    """Return the factor of work per unit of time, from the ratios of rates and of work."""
+    """Return the factor of work per unit of time between two systems, from two ratios."""
     return ratio_of_work / ratio_of_rates
 
 
 def work_each(
     work: Sequence[float], parts: Sequence[float], shares: Sequence[float]
 ) -> float | None:
-    """Return the factor of work per unit of a whole, such as CPU time, between two cases.
+    """Return the ratio of two cases' work per unit, such as per second of CPU time.
 
     Args:
         work: Work of the case in question, and of the case for comparison.
@@ -81,7 +81,7 @@ OF_A_TABLE = 4
 
 @dataclass(frozen=True)
 class Derived:
-    """A figure that an author derived, compared with the same analysis of its inputs.
+    """A result that an article's author derived, with the same computation of its inputs.
 
     Attributes:
         facts: The derived figure in the article.
@@ -95,7 +95,7 @@ class Derived:
 
 
 def derive(published: Published, facts: DerivedFacts) -> Derived:
-    """Return an author's derived figure with the value that the analysis computes.
+    """Return an author's derived result with the value that the same computation gives.
 
     Raises:
         UsageError: If an analysis or an input does not exist.
@@ -103,12 +103,12 @@ def derive(published: Published, facts: DerivedFacts) -> Derived:
     arguments = {name: _resolved(published, given, facts) for name, given in facts.inputs.items()}
     value = ANALYSES[facts.analysis](**arguments)
     if value is None:
-        raise UsageError(f"derived {facts.name!r}: an input is 0")
+        raise UsageError(f"derived {facts.name!r}: an input of the formula is 0")
     return Derived(facts, value, abs(value - facts.value) <= facts.within * abs(value))
 
 
 def check_derived(published: Published, facts: DerivedFacts, source: str) -> None:
-    """Raise `UsageError` if a derived figure cannot be derived.
+    """Raise `UsageError` if an article's derived result cannot be computed from its inputs.
 
     Raises:
         UsageError: If the analysis or an input is missing. The message contains `source`.
@@ -116,18 +116,18 @@ def check_derived(published: Published, facts: DerivedFacts, source: str) -> Non
     where = f"{source}, derived {facts.name!r}"
     if facts.analysis not in ANALYSES:
         hint = suggestion(facts.analysis, list(ANALYSES))
-        raise UsageError(f"{where}: no analysis {facts.analysis!r}; {hint}")
+        raise UsageError(f"{where}: unknown analysis {facts.analysis!r}; {hint}")
     wanted = list(inspect.signature(ANALYSES[facts.analysis]).parameters)
     if sorted(wanted) != sorted(facts.inputs):
-        raise UsageError(f"{where}: {facts.analysis} needs {', '.join(wanted)}")
+        raise UsageError(f"{where}: the analysis {facts.analysis} needs {', '.join(wanted)}")
     if facts.figure is not None and published.figure(facts.figure) is None:
-        raise UsageError(f"{where}: no figure {facts.figure!r}")
+        raise UsageError(f"{where}: the study has no figure {facts.figure!r}")
     try:
         derive(published, facts)
     except UsageError as error:
         raise UsageError(f"{source}, {error}") from error
     except ZeroDivisionError as error:
-        raise UsageError(f"{where}: an input is 0") from error
+        raise UsageError(f"{where}: an input of the formula is 0") from error
 
 
 def _resolved(published: Published, given: Input, facts: DerivedFacts) -> float | list[float]:
@@ -143,8 +143,8 @@ def _number(published: Published, given: float | str, facts: DerivedFacts) -> fl
     value = _cell(published, parts) if len(parts) == OF_A_TABLE else _value(published, given)
     if value is None:
         raise UsageError(
-            f"derived {facts.name!r}: no figure {given!r}; write it as figure.value, or as"
-            " figure/table/row/column"
+            f"derived {facts.name!r}: unknown figure {given!r}; write figure.value, or "
+            "figure/table/row/column"
         )
     return value
 

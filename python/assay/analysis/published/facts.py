@@ -1,4 +1,4 @@
-"""`published.toml`: an article's figures as values and tables, each with its unit and source.
+"""Reads `published.toml`: an article's values and tables, each with unit and source.
 
 The article's sentences are not copied: `says` and `reasons` are written for Assay. An unknown
 key is an error.
@@ -23,13 +23,13 @@ Input = float | Name | tuple[float | Name, ...]
 
 
 class Facts(BaseModel):
-    """The fields that all tables of a published article share."""
+    """The keys that all tables of `published.toml` share."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class Article(Facts):
-    """The article that published the figures.
+    """The published article whose values a study compares itself with.
 
     Attributes:
         title: Title of the article. Without a title, the series must be given.
@@ -50,19 +50,19 @@ class Article(Facts):
     @model_validator(mode="after")
     def _named(self) -> Article:
         if self.title is None and self.series is None:
-            raise ValueError("an article has a title, or a series that it is a part of")
+            raise ValueError("an article needs a title, or a series that it belongs to")
         return self
 
     @property
     def citation(self) -> str:
-        """The article's name as text for a sentence, with author and date."""
+        """The article's name with author and date, for use in a sentence."""
         title = self.title or f"an article of the series {self.series}"
         by = f" by {self.author}" if self.author else ""
         return f"{title}{by}{f' ({self.date})' if self.date else ''}"
 
 
 class Conditions(Facts):
-    """The conditions of the measurement, as far as the article states them.
+    """The conditions of the article's measurement, as far as the article states them.
 
     Attributes:
         engine: Name of the engine, as in `engine.toml`.
@@ -90,7 +90,7 @@ class Conditions(Facts):
 
 
 class Value(Facts):
-    """A published value with its source.
+    """A value of a published article with its source.
 
     Attributes:
         value: The value in its unit.
@@ -108,7 +108,7 @@ class Value(Facts):
 
 
 class ColumnFacts(Facts):
-    """One column of a published table."""
+    """One column of a table from a published article."""
 
     name: Name
     unit: str | None = None
@@ -116,7 +116,7 @@ class ColumnFacts(Facts):
 
 
 class TableFacts(Facts):
-    """A table of the article, with the columns that hold measures.
+    """A table from a published article, with the columns that hold measured values.
 
     Attributes:
         key, value: Columns with the keys and values of measures. Values of equal keys are added
@@ -133,7 +133,7 @@ class TableFacts(Facts):
 
     @property
     def valued(self) -> tuple[str, ...]:
-        """The columns whose cells are measures."""
+        """The columns whose cells are measured values."""
         if self.value is None:
             return ()
         return (self.value,) if isinstance(self.value, str) else self.value
@@ -142,20 +142,20 @@ class TableFacts(Facts):
     def _whole(self) -> TableFacts:
         names = [column.name for column in self.columns]
         if any(len(row) != len(names) for row in self.rows):
-            raise ValueError(f"table {self.name!r}: every row has {len(names)} cells")
+            raise ValueError(f"table {self.name!r}: every row must have {len(names)} cells")
         if (self.key is None) != (self.value is None):
-            raise ValueError(f"table {self.name!r}: key and value go together")
+            raise ValueError(f"table {self.name!r}: key and value must be given together")
         for name in (self.key, *self.valued):
             if name is not None and name not in names:
                 raise ValueError(f"table {self.name!r} has no column {name!r}")
         return self
 
     def place(self, column: str) -> int:
-        """Return the index of a column; raise `ValueError` if no column has this name."""
+        """Return the index of a table column; raise `ValueError` if no column has this name."""
         return [declared.name for declared in self.columns].index(column)
 
     def by_key(self) -> dict[str, Value]:
-        """Return the values added up by key; empty if the table contains no measures."""
+        """Return the table's values summed by key; empty if it has no measured values."""
         values: dict[str, Value] = {}
         if self.key is None:
             return values
@@ -172,7 +172,7 @@ class TableFacts(Facts):
 
 
 class FigureFacts(Facts):
-    """Published values for a figure of the study with the same name.
+    """Published values to compare with the study's result of the same name.
 
     Attributes:
         name: The figure's name.
@@ -191,7 +191,7 @@ class FigureFacts(Facts):
     tables: tuple[TableFacts, ...] = ()
 
     def measures(self) -> dict[str, Value]:
-        """Return all values by key: the figure's own, and the sums from its tables."""
+        """Return all published values by key, including sums over table rows."""
         values: dict[str, Value] = {}
         for table in self.tables:
             values |= table.by_key()
@@ -199,7 +199,7 @@ class FigureFacts(Facts):
 
 
 class DerivedFacts(Facts):
-    """A figure that the article's author computed from other figures.
+    """A result that the article's author computed from other published values.
 
     Attributes:
         name: Short name of the figure.
@@ -223,7 +223,7 @@ class DerivedFacts(Facts):
 
 
 class Published(Facts):
-    """The whole content of `published.toml`."""
+    """The whole content of `published.toml`: the article, its conditions and its values."""
 
     article: Article
     conditions: Conditions = Conditions()
@@ -238,20 +238,20 @@ class Published(Facts):
         ):
             for name in names:
                 if names.count(name) > 1:
-                    raise ValueError(f"{name!r} is there twice")
+                    raise ValueError(f"{name!r} is given twice")
         return self
 
     def figure(self, name: str) -> FigureFacts | None:
-        """Return the article's figure of a name; None if the article has none of this name."""
+        """Return the published values for a study's result by its name; None without any."""
         return next((figure for figure in self.figures if figure.name == name), None)
 
     def of_figure(self, name: str | None) -> Iterator[DerivedFacts]:
-        """Return the derived figures shown with a figure; for None those shown at the end."""
+        """Return the derived results to show with a study's result; None: at the end."""
         return (derived for derived in self.derived if derived.figure == name)
 
 
 def parse_published(text: str, source: str) -> Published:
-    """Parse `published.toml` into an article's figures.
+    """Parse the text of `published.toml` into an article's values.
 
     Raises:
         UsageError: If the file has an error, or the analysis or inputs of a derived figure do
@@ -270,7 +270,7 @@ def parse_published(text: str, source: str) -> Published:
 
 
 def read_published(file: Path) -> Published:
-    """Return an article's figures from a file; raise `UsageError` if it is unreadable or wrong."""
+    """Return a published article's values from a file; raise `UsageError` if it is wrong."""
     try:
         text = file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:

@@ -1,4 +1,4 @@
-"""Explains differences between an article's figures and a study's, by their conditions."""
+"""Explains differences between a published article's values and a study's, by conditions."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ SAME_WITHIN = 1.05
 
 @dataclass(frozen=True)
 class Reason:
-    """One difference in conditions between the article's measurement and the study's.
+    """One difference in conditions between a published article's measurement and a study's.
 
     Attributes:
         topic: Topic of the difference, one of the keys of `DECIDES`.
@@ -49,7 +49,7 @@ class Reason:
 
 
 def reasons(conditions: Conditions, runs: Sequence[StudyRun]) -> tuple[Reason, ...]:
-    """Return the differences between the article's measurement and these runs."""
+    """Return the differences in conditions between the article's measurement and these runs."""
     candidates = (
         _workload(conditions, runs),
         _scale(conditions, runs),
@@ -62,7 +62,7 @@ def reasons(conditions: Conditions, runs: Sequence[StudyRun]) -> tuple[Reason, .
 
 
 def deciding(kind: str, conditions: Conditions, runs: Sequence[StudyRun]) -> str | None:
-    """Return the differences that matter for a kind of figure as a sentence; None without any."""
+    """Return a sentence on the conditions that matter for a kind of result; None without any."""
     by_topic = {reason.topic: reason.brief for reason in reasons(conditions, runs)}
     topics = (WORKLOAD, *DECIDES[kind]) if kind in DECIDES else tuple(by_topic)
     briefs = [by_topic[topic] for topic in topics if topic in by_topic]

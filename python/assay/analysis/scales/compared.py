@@ -1,4 +1,4 @@
-"""Compares runs of one subject at several scales: growth laws, shares, and extrapolation."""
+"""Compares an engine's runs at several scales: growth laws, time shares, extrapolation."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ WORDS_MAX = 2
 
 @dataclass(frozen=True)
 class Scaled:
-    """One cost at several scales, with its growth law.
+    """One cost, such as CPU time, at several scales, with its growth law.
 
     Attributes:
         key, title, group, unit: As in `Cost`.
@@ -95,7 +95,7 @@ class Extrapolated:
     host_bytes: float | None
 
     def outgrows(self) -> str | None:
-        """Return the memory that the data outgrow at this scale; None if they outgrow none."""
+        """Return the memory that the data exceed at this scale; None if they exceed none."""
         memories = (("the engine's cache", self.cache_bytes), ("memory", self.host_bytes))
         for name, there in memories:
             if there is not None and self.data_bytes is not None and self.data_bytes > there:
@@ -105,7 +105,7 @@ class Extrapolated:
 
 @dataclass(frozen=True)
 class Compared:
-    """The costs of one subject at several scales.
+    """The costs of one engine, such as time and reads, at several scales.
 
     Attributes:
         sizes: Sizes of the data by scale, ascending.
@@ -134,7 +134,7 @@ class Compared:
         return self.sizes[-1].amount / self.sizes[0].amount
 
     def law(self, key: str) -> PowerLaw | None:
-        """Return the growth law of a cost; None without one."""
+        """Return the growth law of a cost by its key; None without one."""
         return self.costs[key].law if key in self.costs else None
 
 
@@ -170,7 +170,7 @@ def compared(runs: Sequence[tuple[int, Run]]) -> Compared | None:
 
 
 def _replanned(rounds: Sequence[Mapping[float, Run]]) -> dict[str, str]:
-    """Return the changes of each statement's plan over scales, in the first round."""
+    """Return how each statement's plan changes over the scales, in the first round."""
     if not rounds:
         return {}
     first, last = rounds[0][min(rounds[0])], rounds[0][max(rounds[0])]
@@ -211,7 +211,7 @@ def _scaled(cost: Cost, points: Sequence[Point], scales: int) -> Scaled:
 
 
 def _efficiencies(costs: Mapping[str, Scaled]) -> list[Efficiency]:
-    """Return the engine's counts per second of its CPU time."""
+    """Return the counts of the engine's work per second of its CPU time."""
     cpu = costs.get(CPU_TIME)
     if cpu is None or cpu.law is None:
         return []
@@ -258,7 +258,7 @@ def extrapolated(comparison: Compared, scale: float) -> Extrapolated:
 
 
 def _size_words(comparison: Compared, scale: float, size: float) -> str:
-    """Return the size at a scale as text, with the scale itself if that is a different number."""
+    """Return the data size at a scale as text, with the scale itself if that differs."""
     largest = comparison.sizes[-1]
     text = size_text(size, largest.unit, counted=largest.is_counted)
     if not largest.is_counted:
@@ -268,7 +268,7 @@ def _size_words(comparison: Compared, scale: float, size: float) -> str:
 
 
 def _amount(comparison: Compared, scale: float) -> float:
-    """Return the size at a scale, by the power law of the two largest sizes."""
+    """Return the data size at a scale, by the power law of the two largest sizes."""
     law = power_law(Point(1, size.scale, size.amount) for size in comparison.sizes[-2:])
     return scale if law is None else law.at(scale)
 

@@ -55,7 +55,7 @@ CPU_OF, TIME_OF, COUNTER_OF = "cpu ", "time ", "counter "
 
 @dataclass(frozen=True)
 class Cost:
-    """One cost of a transaction or pass.
+    """One cost of a transaction or of one execution of all operations, such as CPU time.
 
     Attributes:
         key: Key that identifies the same cost in other runs.
@@ -80,7 +80,7 @@ def whole_name(run: Run) -> str:
 
 @lru_cache(maxsize=256)
 def costs_of(run: Run) -> dict[str, Cost]:
-    """Return costs by key, in the order of display; empty if no operation succeeded."""
+    """Return the costs of a run by key, in the order of display."""
     account = account_of(run)
     if account is None:
         return {}
@@ -139,7 +139,7 @@ def _sum_of_engine(by_account: dict[str, float]) -> float | None:
 
 
 def _planning_seconds(run: Run) -> float | None:
-    """Return the CPU seconds of planning in the whole measured part; None if none were sampled.
+    """Return the CPU seconds of planning in the measured part; None if none were sampled.
 
     Without samples the planning time may be 0, or no rule recognises it.
     """
@@ -164,7 +164,7 @@ def _reads(run: Run, wholes: float) -> Iterator[Cost]:
 
 
 def _network(run: Run) -> Iterator[Cost]:
-    """Yield the bytes and messages between nodes per pass, as far as they are counted."""
+    """Yield the bytes and messages between cluster nodes per execution of all operations."""
     totals = totals_of_a_pass(run)
     named = (
         (NODE_BYTES, SENT_BYTES, "bytes between nodes", BYTES),
@@ -176,7 +176,7 @@ def _network(run: Run) -> Iterator[Cost]:
 
 
 def _counters(run: Run, wholes: float) -> Iterator[Cost]:
-    """Yield the engine's own counters that grew in the measured part."""
+    """Yield costs from the engine's counters that grew in the measured part."""
     declared = engine_counters(run)
     for figure in () if declared is None else declared["counters"]:
         if figure["total"] is not None:

@@ -33,7 +33,7 @@ BEND_MIN = 0.1
 
 
 class Point(NamedTuple):
-    """A cost of one run, in one round, at one size."""
+    """A cost of one run in one round, at one data size."""
 
     round: int
     size: float
@@ -42,7 +42,7 @@ class Point(NamedTuple):
 
 @dataclass(frozen=True)
 class Predicted:
-    """The predicted cost of a run at one size.
+    """The predicted cost of a run at one data size.
 
     Attributes:
         value: Prediction in the unit of the cost.
@@ -84,23 +84,23 @@ class PowerLaw:
 
     @property
     def is_bent(self) -> bool:
-        """True if the exponent changes within the range by much and beyond noise."""
+        """True if the growth exponent changes within the range by much and beyond noise."""
         ends = None if self.bend is None else self.bend.interval
         if self.bend is None or ends is None:
             return False
         return not ends[0] <= 0.0 <= ends[1] and abs(self.bend.value) >= BEND_MIN
 
     def at(self, size: float) -> float:
-        """Return the cost at a size, by the power law."""
+        """Return the cost at a data size, by the power law."""
         return self.at_one * math.exp(self.exponent.value * math.log(size))
 
     def by_last_two(self, size: float) -> float:
-        """Return the cost at a size, by the line through the two largest measured sizes."""
+        """Return the cost at a data size, by the line through the two largest measured sizes."""
         away = math.log(size / self.sizes[-1])
         return self.values[-1] * math.exp(self.locals[-1].value * away)
 
     def with_fixed_part(self, size: float) -> float:
-        """Return the cost at a size by another law: a fixed part plus a proportional part.
+        """Return the cost at a data size by another law: fixed plus proportional to size.
 
         The fit minimises the squares of relative errors, and neither part is negative. The
         distance between both laws shows how uncertain the choice of the law makes the
@@ -110,7 +110,7 @@ class PowerLaw:
         return fixed + per_unit * size
 
     def predicted(self, size: float) -> Predicted:
-        """Return the predicted cost of a new run at a size.
+        """Return the predicted cost of a new run at a data size, with its interval.
 
         Args:
             size: Size of the data, above zero.
@@ -129,7 +129,7 @@ class PowerLaw:
 
 
 def power_law(points: Iterable[Point]) -> PowerLaw | None:
-    """Return the power law of a cost; None with fewer than two sizes, or without positive costs.
+    """Return the power law of a cost by data size; None with fewer than two sizes.
 
     Args:
         points: One point per run. If a round has several runs at a size, the last one counts.
@@ -162,7 +162,7 @@ def power_law(points: Iterable[Point]) -> PowerLaw | None:
 
 
 def _whole_rounds(points: Iterable[Point]) -> Mapping[int, Mapping[float, float]]:
-    """Return costs by size, for the rounds with the most sizes, all of which are the same.
+    """Return costs by data size for each of the most complete rounds, with equal sizes.
 
     Among several such sets of sizes, the one with the most rounds is chosen.
     """
@@ -175,7 +175,7 @@ def _whole_rounds(points: Iterable[Point]) -> Mapping[int, Mapping[float, float]
 
 
 def _fixed_and_each(sizes: Sequence[float], values: Sequence[float]) -> tuple[float, float]:
-    """Return the fixed part of a cost, and the part per unit of size."""
+    """Return the fixed portion of a cost, and the portion per unit of data size."""
     z = [1 / value for value in values]
     w = [size / value for size, value in zip(sizes, values, strict=True)]
     zz, ww = math.fsum(number * number for number in z), math.fsum(number * number for number in w)
@@ -197,7 +197,7 @@ def _slope(x: Sequence[float], y: Sequence[float]) -> float:
 def _error(
     x: Sequence[float], logs: Sequence[Sequence[float]], at_one: float, slope: float
 ) -> float | None:
-    """Return the standard deviation of single runs from the line; None with one round."""
+    """Return the standard deviation of logarithmic costs around the fit; None for one round."""
     if len(logs) < 2:  # noqa: PLR2004 - one round tells nothing of rounds
         return None
     squares = math.fsum(

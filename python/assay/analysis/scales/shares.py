@@ -39,7 +39,7 @@ SHIFT_LARGE, SHIFT_MIN, SHIFT_TIMES = 0.05, 0.03, 2.0
 
 @dataclass(frozen=True)
 class Shift:
-    """One share of the total at several scales.
+    """One share of the total time or CPU time at several scales.
 
     Attributes:
         name: A kind of work, or an operation.
@@ -59,7 +59,7 @@ class Shift:
 
     @property
     def is_large(self) -> bool:
-        """True if the change is large enough to be reported."""
+        """True if the share changes enough between scales to be reported."""
         less, more = sorted((self.means[0], self.means[-1]))
         least = SHIFT_MIN if more >= SHIFT_TIMES * less else SHIFT_LARGE
         return abs(self.change.value) >= least
@@ -67,7 +67,7 @@ class Shift:
 
 @dataclass(frozen=True)
 class Shares:
-    """The shares of the total at several scales.
+    """The shares of the total time or CPU time at several scales.
 
     Attributes:
         of: Total of the shares, such as `OF_CPU`.
@@ -86,7 +86,7 @@ class Shares:
 
     @property
     def shifted(self) -> tuple[Shift, ...]:
-        """The shares that shift, without the unclassified share."""
+        """The shares that change with scale, without the unclassified share."""
         return tuple(share for share in self.shares if share.shifts and share.name != UNCLASSIFIED)
 
     @property
@@ -111,7 +111,7 @@ class Shares:
 
 @lru_cache(maxsize=256)
 def shares_of(run: Run, of: str) -> dict[str, float]:
-    """Return the shares of a run, which sum to 1 except those by plans; empty if not known."""
+    """Return shares of a run's time or CPU time by name; empty if not known."""
     if of == OF_TIME:
         return _time_shares(run)
     if of == OF_PLANS:
@@ -141,7 +141,7 @@ def _operator_shares(run: Run) -> dict[str, float]:
 
 
 def _optimiser_share(run: Run) -> dict[str, float]:
-    """Return the optimiser's share: each query's share by its plan, weighted by its time."""
+    """Return the optimiser's share of the time, from each query's plan, weighted by its time."""
     times, share = _time_shares(run), 0.0
     plans = {
         name: operation_plans for name, operation_plans in read_plans(run).items() if name in times
@@ -160,7 +160,7 @@ def _optimiser_share(run: Run) -> dict[str, float]:
 
 
 def all_shifts(rounds: Sequence[Mapping[float, Run]]) -> tuple[Shares, ...]:
-    """Return all known kinds of shares: by kind of work, by operation, and the optimiser's.
+    """Return the shares by scale of each kind of work, each operation, and the optimiser.
 
     Kinds of work come from CPU samples if most of them are classified, otherwise from plans, and
     without plans from any samples.
@@ -176,7 +176,7 @@ def all_shifts(rounds: Sequence[Mapping[float, Run]]) -> tuple[Shares, ...]:
 
 
 def shifts_of(rounds: Sequence[Mapping[float, Run]], of: str) -> Shares | None:
-    """Return the shares by scale; None unless they are known for every run.
+    """Return shares of the time by scale; None unless they are known for every run.
 
     Args:
         rounds: The run at each scale, for each round. All rounds have the same two or more

@@ -1,4 +1,4 @@
-"""Finds other clients' work in a run's server, and the load generator's waits for a CPU."""
+"""Finds other clients' CPU use on a run's server, and the load generator's CPU waits."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def _cpu_by_threads(run: Run, activity: pl.DataFrame, window: tuple[int, int]) -
 
 
 def _served(run: Run) -> pl.Series:
-    """Return the connections of the load's sessions and of maintenance sessions."""
+    """Return the connections that belong to the load or to maintenance sessions."""
     upkeep = _at_upkeep(run).cast(pl.UInt32)
     if not run.has("connections"):
         return upkeep
@@ -102,7 +102,7 @@ def _served(run: Run) -> pl.Series:
 
 
 def _at_upkeep(run: Run) -> pl.Series:
-    """Return the pids of processes that were sampled in maintenance, such as a vacuum."""
+    """Return the ids of processes that were sampled in maintenance, such as a vacuum."""
     if not run.has(OTHER_WORK):
         return pl.Series(dtype=pl.UInt32)
     is_upkeep = pl.col("work").cast(pl.String) != SNAPSHOT

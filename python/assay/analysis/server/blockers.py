@@ -41,7 +41,7 @@ def blockers_of(run: Run) -> tuple[Blocker, ...] | None:
 
 
 def own_sessions(run: Run) -> set[int]:
-    """Return the engine's numbers for the run's own sessions."""
+    """Return the engine's numbers of the sessions that the run itself opened."""
     tables = [run.table(stream)[number] for stream, number in OWN if run.has(stream)]
     return {session for numbers in tables for session in numbers.to_list()}
 
@@ -66,7 +66,7 @@ def blockers(rows: Iterable[Row], own: set[int]) -> tuple[Blocker, ...]:
 
 @dataclass
 class _Held:
-    """Samples of one session that blocked others."""
+    """Accumulates the samples of one session that blocked others."""
 
     looks: int = 0
     weight: float = 0.0
@@ -76,7 +76,7 @@ class _Held:
     )
 
     def hear(self, row: Row) -> None:
-        """Add the values of one row about the blocking session and the wait."""
+        """Add the values of one lock wait sample to the blocking session."""
         age_s = row["transaction_s"]
         if age_s is not None:
             self.transaction_s = max(age_s, self.transaction_s or 0.0)
@@ -85,7 +85,7 @@ class _Held:
                 counted[row[name]] += 1
 
     def blocker(self, number: int, own: bool, whole: float) -> Blocker:  # noqa: FBT001
-        """Return the session's figures; its share is relative to the weight of all."""
+        """Return a blocking session with its share of all lock waits."""
         most = {
             name: counted.most_common(1)[0][0] if counted else None
             for name, counted in self.counts.items()
@@ -95,7 +95,7 @@ class _Held:
 
 
 def _add(held: dict[int, _Held], look: list[Row]) -> None:
-    """Add the rows of one sample; each waiting session has a weight of 1."""
+    """Add the lock waits of one sample; each waiting session has a weight of 1."""
     waits: dict[int, list[Row]] = {}
     for row in look:
         waits.setdefault(row["waiting"], []).append(row)

@@ -21,7 +21,7 @@ KEYS = ["owner", "session", "is_worker"]
 
 @dataclass(frozen=True)
 class Ended:
-    """CPU time of unsampled processes, by owner.
+    """CPU time of processes that ended before they were sampled, by owning session.
 
     Attributes:
         parts: owner, session, is_worker, cpu_s.
@@ -34,11 +34,11 @@ class Ended:
     cpu_s: float
 
     def of(self, owner: str) -> float:
-        """Return the CPU seconds of an owner's unsampled processes."""
+        """Return the CPU seconds of an owner's processes that ended unsampled."""
         return float(self.parts.filter(pl.col("owner") == owner)["cpu_s"].sum())
 
     def of_session(self, session: int, *, workers: bool = False) -> float:
-        """Return the CPU seconds of a session's unsampled processes, or only of its workers."""
+        """Return the CPU seconds of a session's processes, or workers, that ended unsampled."""
         own = self.parts.filter(pl.col("session") == session)
         return float((own.filter("is_worker") if workers else own)["cpu_s"].sum())
 
@@ -46,7 +46,7 @@ class Ended:
 def ended_by_owner(
     owners: pl.DataFrame, owned: pl.DataFrame, outlasting: pl.Series, unseen_s: float
 ) -> Ended:
-    """Divide the CPU time of unsampled processes by owner.
+    """Return the CPU time of processes that ended unsampled, divided among their owners.
 
     Args:
         owners: pid, owner, session, is_worker of processes whose owner is known.

@@ -27,7 +27,7 @@ NOT_METERED: Used = (None, None, None)
 
 
 def other_work_of(run: Run) -> tuple[Worker, ...] | None:
-    """Return the sessions with other work, most CPU first; None if the engine hides them."""
+    """Return sessions with maintenance or old snapshots, most CPU first; None if hidden."""
     window = window_of(run)
     if window is None or not run.has(STREAM):
         return None
@@ -42,7 +42,7 @@ def other_work_of(run: Run) -> tuple[Worker, ...] | None:
 def workers(
     rows: Iterable[Row], own: set[int], looks: int, used: Mapping[int, Used]
 ) -> tuple[Worker, ...]:
-    """Return each session or worker with each kind of its work.
+    """Return each maintenance session or worker with each kind of its work.
 
     Args:
         rows: Rows of the stream.
@@ -109,7 +109,7 @@ def _greatest(rows: list[Row], name: str) -> float | None:
 def with_peers(
     used: Mapping[int, Used], titles: Mapping[int, str | None], seen: set[int]
 ) -> dict[int, Used]:
-    """Assign the resource use of unsampled processes to sampled ones with the same title.
+    """Return resource use, with that of unsampled processes assigned to those of equal title.
 
     A server may start a new process for each piece of work, and most of these processes end
     between two samples.
@@ -129,7 +129,7 @@ def with_peers(
 
 
 def _used(run: Run, window: tuple[int, int]) -> tuple[dict[int, Used], dict[int, str | None]]:
-    """Return each engine process's resource use, and the titles of processes without a client."""
+    """Return the resource use of engine processes, and the titles of those without a client."""
     if not (run.has("backends") and run.has("processes")):
         return {}, {}
     processes = run.table("processes")

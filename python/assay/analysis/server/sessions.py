@@ -50,7 +50,7 @@ LOOKS_SCHEMA = {
 
 
 def sessions(run: Run) -> dict[str, Any] | None:
-    """Return a server's CPU seconds, run delay and storage bytes in the window, by user.
+    """Return a server's CPU seconds, run delay and storage bytes, by client session.
 
     Keys: window_s; cpu_s; `sessions` (session, cpu_s, run_delay_s, read_bytes, write_bytes,
     workers, workers_cpu_s; workers are processes that worked for the session, and are included);
@@ -80,7 +80,7 @@ def split_by_session(
     activity: pl.DataFrame | None,
     window: tuple[int, int],
 ) -> dict[str, Any] | None:
-    """Split a window's CPU time by session; None with fewer than two samples."""
+    """Return a window's CPU time by client session; None with fewer than two samples."""
     of_engine = processes.filter(pl.col("account").cast(pl.String) == ACCOUNT_ENGINE)
     edges = edges_around(of_engine["time_ns"], *window)
     if edges is None:
@@ -111,13 +111,13 @@ def split_by_session(
 
 
 def account_s(of_engine: pl.DataFrame, edges: tuple[int, int]) -> float:
-    """Return the CPU seconds of the engine's account between two samples."""
+    """Return the CPU seconds of all engine processes between two samples."""
     both = pl.Series("time_ns", edges, dtype=pl.Int64)
     return sum(growth_s(used_at(cpu_used(of_engine), both)).values())
 
 
 def process_growth(samples: pl.DataFrame, first_ns: int, last_ns: int) -> pl.DataFrame:
-    """Return one row per process sampled between two samples, with its use in that time.
+    """Return the resource use of each process between two samples.
 
     A process that is not in the first sample started later, so all of its use counts.
 
@@ -153,7 +153,7 @@ def process_growth(samples: pl.DataFrame, first_ns: int, last_ns: int) -> pl.Dat
 def owners(
     backends: pl.DataFrame, activity: pl.DataFrame | None, processes: pl.DataFrame | None = None
 ) -> pl.DataFrame:
-    """Return the owner of each process: columns pid, owner, session, is_worker.
+    """Return the client session that each server process works for.
 
     A process belongs to the session that it serves, or else to that of its leader. The leader
     comes from any sample of sessions, or from the title, if `PID n` in it is the pid of a
@@ -188,7 +188,7 @@ def owners(
 
 
 def _as_their_leaders(looks: pl.DataFrame) -> pl.DataFrame:
-    """Return a row for each sampled process; a worker gets its leader's client."""
+    """Return a row for each sampled process; a parallel worker gets its leader's client."""
     clients = ["has_client", "is_ours"]
     merged = looks.group_by("pid", maintain_order=True).agg(
         pl.col("leader_pid").drop_nulls().last(), pl.col(clients).any()
@@ -204,7 +204,7 @@ def _as_their_leaders(looks: pl.DataFrame) -> pl.DataFrame:
 
 
 def background(activity: pl.DataFrame | None, processes: pl.DataFrame | None) -> pl.Series:
-    """Return the pids of processes that work for the server itself.
+    """Return the ids of server processes that work for the server itself.
 
     These are processes that were sampled with neither a client nor a leader, and processes that
     started others.
@@ -223,14 +223,14 @@ def background(activity: pl.DataFrame | None, processes: pl.DataFrame | None) ->
 
 
 def is_ours() -> pl.Expr:
-    """Return an expression: True if `application` is the name of one of Assay's connections."""
+    """Return an expression that is True for connections of Assay itself."""
     name = pl.col("application").cast(pl.String)
     own = (name == OWN_APPLICATION) | name.str.starts_with(f"{OWN_APPLICATION} ")
     return own.fill_null(value=False)
 
 
 def _looks_by_activity(activity: pl.DataFrame | None) -> pl.DataFrame:
-    """Return all samples of processes by time: pid, leader_pid, has_client, is_ours."""
+    """Return all samples of server processes from the activity view, by time."""
     if activity is None:
         return pl.DataFrame(schema=LOOKS_SCHEMA)
     has_client = pl.any_horizontal(pl.col("application", "state").is_not_null())
@@ -241,7 +241,7 @@ def _looks_by_activity(activity: pl.DataFrame | None) -> pl.DataFrame:
 
 
 def _looks_by_title(processes: pl.DataFrame | None) -> pl.DataFrame:
-    """Return processes whose title names another, with the columns of `_looks_by_activity`."""
+    """Return processes whose title names another process, such as a leader."""
     if processes is None or "title" not in processes.columns:
         return pl.DataFrame(schema=LOOKS_SCHEMA)
     leader = pl.col("title").str.extract(LEADER_IN_TITLE).cast(pl.UInt32, strict=False)
@@ -256,7 +256,7 @@ def _looks_by_title(processes: pl.DataFrame | None) -> pl.DataFrame:
 
 
 def edges_around(times: pl.Series, begun_ns: int, ended_ns: int) -> tuple[int, int] | None:
-    """Return the nearest samples outside of a window, or else the outermost; None if only one."""
+    """Return the nearest samples around a window, or else the outermost; None with only one."""
     first = times.filter(times <= begun_ns).max()
     last = times.filter(times >= ended_ns).min()
     first = times.min() if first is None else first
@@ -267,7 +267,7 @@ def edges_around(times: pl.Series, begun_ns: int, ended_ns: int) -> tuple[int, i
 
 
 def _without_bytes_of_children(grown: pl.DataFrame) -> pl.DataFrame:
-    """Return growth without bytes that the kernel added to a parent for sampled, ended children."""
+    """Return resource use without bytes that the kernel added to parents of ended children."""
     ended = (
         grown.filter(~pl.col("is_live"))
         .group_by("ppid", maintain_order=True)
@@ -286,7 +286,7 @@ def _without_bytes_of_children(grown: pl.DataFrame) -> pl.DataFrame:
 
 
 def _figures() -> list[pl.Expr]:
-    """Return expressions for sums over processes in seconds and bytes; null if a value is null."""
+    """Return expressions for sums of seconds and bytes over processes; null if one is null."""
     whole = {
         name: pl.when(pl.col(name).null_count() == 0).then(pl.col(name).sum()) for name in COUNTERS
     }

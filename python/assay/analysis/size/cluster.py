@@ -29,7 +29,7 @@ CPU, NETWORK, DISK, MEMORY = "CPU", "network", "disk", "memory"
 
 @dataclass(frozen=True)
 class Taken:
-    """The cost of one execution of an operation in one run.
+    """The cost of one execution of an operation in one run: CPU, network and storage.
 
     Attributes:
         scale: Scale of the data, in the workload's own unit.
@@ -48,7 +48,7 @@ class Taken:
 
 @dataclass(frozen=True)
 class Measured:
-    """The measurements of a workload on one subject.
+    """The measured costs of a workload on one engine, as the input of a prediction.
 
     Attributes:
         operations: Costs of executions, by operation.
@@ -67,7 +67,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class Cluster:
-    """The hypothetical cluster.
+    """A hypothetical cluster: its nodes, cores, memory, network and storage.
 
     Attributes:
         nodes: Number of nodes.
@@ -90,22 +90,22 @@ class Cluster:
 
 @dataclass(frozen=True)
 class Assumption:
-    """One assumption of the prediction.
+    """One assumption of the prediction for a hypothetical cluster.
 
     Attributes:
-        words: Text of the assumption.
+        text: Text of the assumption.
         value: Its number as text; empty without a number.
         source: Origin of the number.
     """
 
-    words: str
+    text: str
     value: str
     source: Source
 
 
 @dataclass(frozen=True)
 class SizedOperation:
-    """The predicted costs and times of one operation.
+    """The predicted costs and times of one operation on a hypothetical cluster.
 
     Attributes:
         name: Name of the operation.
@@ -122,7 +122,7 @@ class SizedOperation:
 
     @property
     def bound(self) -> str:
-        """The resource with the longest time, which bounds the operation."""
+        """The resource that needs the longest time for the operation."""
         return max(self.seconds, key=lambda name: self.seconds[name])
 
     @property
@@ -133,7 +133,7 @@ class SizedOperation:
 
 @dataclass(frozen=True)
 class Sized:
-    """The predicted costs and times of a workload on a cluster.
+    """The predicted costs and times of a workload on a hypothetical cluster.
 
     Attributes:
         scale: The requested scale.
@@ -162,7 +162,7 @@ class Sized:
 
 
 def leaving(nodes: int) -> float:
-    """Return the share of rows that leave their node if each row goes to the node of its key."""
+    """Return the share of rows that leave their node if rows are spread by a hash of their key."""
     return 1.0 - 1.0 / nodes
 
 
@@ -179,7 +179,7 @@ def sized(measured: Measured, scale: float, cluster: Cluster) -> Sized:
     """
     scales = {execution.scale for taken in measured.operations.values() for execution in taken}
     if not scales:
-        raise ValueError("nothing was measured")
+        raise ValueError("the run contains no measurement")
     data = _carried(measured.data_bytes.items(), scale)
     fits = None if data is None else data <= cluster.nodes * cluster.memory_bytes
     operations = tuple(
@@ -226,7 +226,7 @@ def _operation(
 
 
 def _cost_at(taken: Sequence[Taken], what: str, scale: float) -> float | None:
-    """Return a cost extrapolated to a scale; None if no execution has this cost."""
+    """Return a cost extrapolated to a data scale; None if no execution has this cost."""
     points = [(execution.round, execution.scale, getattr(execution, what)) for execution in taken]
     return _at([Point(*point) for point in points if point[2] is not None], scale)
 
@@ -236,7 +236,7 @@ def _carried(values: Iterable[tuple[float, float]], scale: float) -> float | Non
 
 
 def _memory(by_scale: Mapping[float, float], scale: float) -> float | None:
-    """Return the memory of all nodes at a scale; None unless it grows over several scales.
+    """Return the bytes of memory of all nodes at a scale; None if growth is not known.
 
     Otherwise the memory that processes need without any data is not known.
     """
@@ -246,7 +246,7 @@ def _memory(by_scale: Mapping[float, float], scale: float) -> float | None:
 
 
 def _at(points: Sequence[Point], scale: float) -> float | None:
-    """Return a cost at a scale: by the power law of several scales, else in proportion.
+    """Return a cost at a data scale, by a power law or in proportion.
 
     A power law of small sizes includes fixed costs, and so predicts too little for much larger
     sizes. A fixed part plus a proportional part predicts too little for costs that grow faster.
@@ -328,7 +328,7 @@ def _assumptions(
 def _machine_assumptions(
     cluster: Cluster, operations: Sequence[SizedOperation]
 ) -> Iterator[Assumption]:
-    """Yield assumptions on each node's resources, as far as they bound an operation."""
+    """Yield the prediction's assumptions on the resources of each node."""
 
     def said(name: str) -> Source:
         return "given" if name in cluster.given else "assumed"

@@ -42,8 +42,8 @@ def measured_of(runs: Sequence[Run]) -> Measured:
         cpu, counted, costs = _cpu(run), totals_by_operation(run), costs_of(run)
         if not cpu:
             raise ValueError(
-                f"run {run.id} has no CPU time of its operations: it needs a run whose operations"
-                f" follow each other, on processes of this host"
+                f"the run {run.id} has no CPU time per operation: this needs operations that "
+                "run one after another, on processes of this host"
             )
         for name, seconds in cpu.items():
             own = counted.get(name, {})
@@ -66,7 +66,9 @@ def _check_alike(runs: Sequence[Run]) -> None:
     for what, values in facts.items():
         if len(values) > 1:
             names = ", ".join(sorted(map(str, values)))
-            raise ValueError(f"these runs are of several {what}: {names}; take those of one")
+            raise ValueError(
+                f"these runs have several {what}: {names}; select the runs of a single one"
+            )
 
 
 def _cpu(run: Run) -> dict[str, float]:
@@ -78,7 +80,7 @@ def _cpu(run: Run) -> dict[str, float]:
 
 
 def _skew(runs: Sequence[Run]) -> float | None:
-    """Return the largest task time of a node over the mean of all nodes: the median over runs."""
+    """Return the task time of the busiest node over the mean of all nodes."""
     ratios = []
     for run in runs:
         names = {node.name for node in workers_of(run)}

@@ -1,4 +1,4 @@
-"""Compares times that were measured side by side in rounds, by their ratios.
+"""Statistics of times compared in rounds, by their ratios.
 
 Ratios are taken within a round, because a drift of the host affects both times of a round alike.
 The mean is geometric, and intervals are Student's on the logarithms.
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Noise:
-    """The variation of logarithms of ratios between rounds.
+    """The variation of logarithmic ratios between rounds.
 
     Attributes:
         deviation: Standard deviation of the logarithms.
@@ -31,7 +31,7 @@ class Noise:
 
 @dataclass(frozen=True)
 class Factor:
-    """The factor by which something takes longer.
+    """The factor by which something takes longer, with its 95 % interval.
 
     Attributes:
         times: Geometric mean over the rounds.

@@ -27,7 +27,7 @@ class Mean:
 
 
 def mean_of(values: Sequence[float]) -> Mean:
-    """Return the arithmetic mean with its interval; of logarithms, the log of a geometric mean.
+    """Return the arithmetic mean of values with its 95 % interval.
 
     Args:
         values: The values, at least one.
@@ -42,7 +42,7 @@ def mean_of(values: Sequence[float]) -> Mean:
 
 
 def difference_of_means(first: Sequence[float], second: Sequence[float]) -> Mean:
-    """Return the mean of `second` minus the mean of `first`, with Welch's interval.
+    """Return the difference of two means with Welch's interval.
 
     Of logarithms, the result is the logarithm of the ratio of geometric means.
 

@@ -1,4 +1,4 @@
-"""Analysis of variance: tests whether groups of values differ."""
+"""Analysis of variance: tests whether groups of values differ more than by chance."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _PRECISION, _TERMS = 1e-12, 400
 
 
 def chance_of_alike(groups: Sequence[Sequence[float]]) -> float | None:
-    """Return the probability that groups differ this much by chance: one-way ANOVA's F test.
+    """Return the probability that groups differ at least as much by chance (one-way ANOVA).
 
     R. A. Fisher, Statistical Methods for Research Workers (1925), chapter VII. If no group
     varies in itself, groups are equal only if all values are equal.
@@ -74,7 +74,7 @@ def coefficient_of_variation(values: Sequence[float]) -> float | None:
 
 
 def _squares(groups: Sequence[Sequence[float]]) -> tuple[float, float]:
-    """Return the sums of squares between groups and within groups, none of which is empty."""
+    """Return the sums of squared deviations between groups and within groups."""
     means = [math.fsum(group) / len(group) for group in groups]
     grand = math.fsum(map(math.fsum, groups)) / sum(map(len, groups))
     own = list(zip(groups, means, strict=True))

@@ -127,7 +127,7 @@ def _cores(used: Accounts) -> dict[str, float]:
 
 
 def _device(run: Run) -> tuple[float | None, float | None]:
-    """Return the busy share of the data's device in the measured part, and seconds of a flush."""
+    """Return the busy share of the disk with the data, and the seconds of a flush."""
     device = data_device(run)
     if device is None:
         return None, None

@@ -70,7 +70,7 @@ ALSO_MAX = 2
 
 @dataclass(frozen=True)
 class Grown:
-    """One cause of a client's time per successful operation.
+    """The growth of one cause of a client's time per successful operation.
 
     Attributes:
         name: Name of `NAMES`.
@@ -88,13 +88,13 @@ class Grown:
 
     @property
     def longer_s(self) -> float:
-        """The growth in seconds; negative if the cause shrank."""
+        """The growth in seconds of this cause; negative if the cause shrank."""
         return self.after_s - self.before_s
 
 
 @dataclass(frozen=True)
 class ScalingLimit:
-    """The limit of a load's scaling.
+    """The cause that limits how a load scales with the number of clients.
 
     Attributes:
         name: Name in `NAMES`; None means that operations hardly take longer, or that no cause
@@ -114,7 +114,7 @@ class ScalingLimit:
 
 
 def limit_of(runs: Mapping[int, Sequence[Run]], knee_at: float | None) -> ScalingLimit | None:
-    """Return the limit of runs, given by number of clients; None if it cannot be determined.
+    """Return the cause that limits scaling with clients; None if it cannot be determined.
 
     Args:
         runs: At least one run for each number of clients.
@@ -131,7 +131,7 @@ def limit_of(runs: Mapping[int, Sequence[Run]], knee_at: float | None) -> Scalin
 def limiting(
     times: Mapping[int, Sequence[ClientTime]], knee_at: float | None
 ) -> ScalingLimit | None:
-    """Return the limit from clients' times in the rounds of each number of clients."""
+    """Return the cause that limits scaling, from clients' times in each round."""
     if len(times) < 2:  # noqa: PLR2004 - nothing to compare
         return None
     fewest, most = min(times), max(times)
@@ -163,7 +163,7 @@ def _mean_s(times: Sequence[ClientTime]) -> float:
 
 
 def _parts(time: ClientTime) -> dict[str, float]:
-    """Return seconds by cause; the rest is the unknown cause."""
+    """Return seconds by cause of a client's time; the rest is the unknown cause."""
     seconds = {RETRIES: sum(time.failed_s.values())}
     if time.causes:
         seconds |= {
@@ -175,7 +175,7 @@ def _parts(time: ClientTime) -> dict[str, float]:
 
 
 def _grown(before: Sequence[ClientTime], after: Sequence[ClientTime]) -> tuple[Grown, ...]:
-    """Return all causes, the one that grew most first.
+    """Return the growth of each cause of client time, the largest growth first.
 
     Rounds whose time was not split are left out if other rounds with the same number of clients
     were split. If no round of a side was split, only failed attempts are distinguished.
@@ -199,7 +199,7 @@ def _grown(before: Sequence[ClientTime], after: Sequence[ClientTime]) -> tuple[G
 
 
 def _split(times: Sequence[ClientTime]) -> Sequence[ClientTime]:
-    """Return the times that were split by cause, or all times if none was split."""
+    """Return the client times that were split by cause, or all if none was split."""
     return [time for time in times if time.causes] or times
 
 
@@ -210,7 +210,7 @@ def _stands_out(first: Grown, before_s: float, longer_s: float) -> bool:
 def _statement(
     before: Sequence[ClientTime], after: Sequence[ClientTime], name: str | None
 ) -> tuple[str, str, float] | None:
-    """Return the largest growth: the operation retried after conflicts, or else a statement."""
+    """Return the statement or the retried operation whose time grew most."""
     if name == RETRIES:
         grown = _growth(
             before, after, lambda time: {(op, ""): s for op, s in time.failed_s.items()}
@@ -242,7 +242,7 @@ def _as_commits(
     statement: tuple[str, str, float] | None,
     rounds: tuple[Sequence[ClientTime], Sequence[ClientTime]],
 ) -> tuple[Grown, ...]:
-    """Return causes, with waits at commits renamed as waits for the log or for other commits."""
+    """Return causes, with waits at commits renamed as waits for the log or other commits."""
     if named is None or statement is None or named.name not in (LATCH, LOCK, UNKNOWN):
         return grown
     at_commit = "commit" in statement[1].lower().split() and statement[2] >= named.longer_s / 2
@@ -273,7 +273,7 @@ def _limit_text(
     longer_s: float,
     fewest: int,
 ) -> str:
-    """Return a sentence on the limit, its size, and the statement in which it grew most."""
+    """Return a sentence on the cause that limits scaling, and where it grew most."""
     before = "none" if named.before_s <= 0 else seconds_text(named.before_s)
     sentence = (
         f"{opening}, and what limits is {NAMES[named.name]}: {percent_text(named.share)} of a"
@@ -284,7 +284,7 @@ def _limit_text(
 
 
 def _most_in(statement: tuple[str, str, float] | None) -> str:
-    """Return the statement that grew most as the end of a sentence; empty without one."""
+    """Return text on the statement whose time grew most; empty without one."""
     if statement is None:
         return ""
     operation, name, grown_s = statement
@@ -305,7 +305,7 @@ def _from_knee(
     knee_at: float | None,
     ends: tuple[int, int],
 ) -> str:
-    """Return the size of the cause at the knee as text, if that is not at the most clients."""
+    """Return text on the size of a cause at the throughput knee, if before the most clients."""
     fewest, most = ends
     from_knee = [n for n in sorted(times) if knee_at is not None and n >= knee_at]
     if knee_at is not None and not from_knee:
@@ -320,7 +320,7 @@ def _from_knee(
 
 
 def _besides(grown: Sequence[Grown]) -> str:
-    """Return the known causes that grew as text, if the largest cause is unknown."""
+    """Return text on the known causes that grew, if the largest cause is unknown."""
     growths = [growth for growth in grown if growth.name != UNKNOWN and growth.longer_s > 0][
         :ALSO_MAX
     ]
@@ -353,7 +353,7 @@ def _mean(values: Iterator[float | None]) -> float | None:
 
 
 def _cpu_words(cores: Mapping[str, float | None], cpus: int) -> str:
-    """Return how busy the CPUs were, and with which programs, as text."""
+    """Return text on how busy the CPUs were, and with which programs."""
     measured = {name: value for name, value in cores.items() if value is not None}
     whole = sum(measured.values())
     names = {"engine": "engine", "driver": "load generator", "others": "others"}

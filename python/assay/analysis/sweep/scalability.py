@@ -68,7 +68,7 @@ class Law(NamedTuple):
         return self.single_per_s / self.sigma if self.sigma > TINY else math.inf
 
     def knee_at(self) -> float:
-        """Return the number of clients at the maximum of X / R; infinity without a maximum."""
+        """Return the number of clients at the knee (maximum of throughput / latency)."""
         if self.sigma >= 1:
             return 1.0
         if self.kappa <= TINY:
@@ -81,7 +81,7 @@ class Law(NamedTuple):
 
 @dataclass(frozen=True)
 class Quantity:
-    """A quantity of the law; its 95 % interval `ends` is None if runs do not determine it."""
+    """A quantity of the scalability law, with its 95 % interval."""
 
     value: float
     ends: Ends | None
@@ -153,7 +153,7 @@ def scaling(points: Sequence[tuple[float, float]]) -> Scaling | None:
 
 
 def _likely(law: Law, squares: _Squares, most: float) -> tuple[Law, ...]:
-    """Return a law and the laws at the border of the likely parameters.
+    """Return scalability laws that are likely, given the measured throughput.
 
     The result is empty if any throughput of one client is possible, as with noise and no run of
     few clients. The likely region then has no border, and partial intervals would be too narrow.
@@ -174,7 +174,7 @@ def _ends(likely: Sequence[Law], of: Callable[[Law], float]) -> Ends | None:
 
 
 class _Squares:
-    """The sum of squares of relative errors, (N / X as fitted) / (N / X as measured) - 1."""
+    """The sum of squared relative errors of a fitted scalability law."""
 
     def __init__(self, points: Sequence[tuple[float, float]]) -> None:
         # Columns of 1, N - 1 and N (N - 1), each row divided by the measured N / X, so that it
@@ -185,7 +185,7 @@ class _Squares:
         ]
 
     def faces(self) -> Iterator[_Face]:
-        """Yield valid fits: one for each choice of parameters that are fixed at 0."""
+        """Yield valid fits of the scalability law, one per choice of parameters fixed at 0."""
         for count in range(PARAMETERS):
             for held in combinations(range(1, PARAMETERS), count):
                 free = [at for at in range(PARAMETERS) if at not in held]
@@ -195,7 +195,7 @@ class _Squares:
 
 
 class _Face:
-    """The least squares with only some of a, b and c free."""
+    """A least-squares fit in which only some of the law's parameters are free."""
 
     def __init__(self, rows: Sequence[Sequence[float]], free: Sequence[int]) -> None:
         self._free = free
@@ -220,11 +220,11 @@ class _Face:
         return self._best[0] > 0 and all(parameter >= 0 for parameter in self._best[1:])
 
     def law(self) -> Law:
-        """Return the law with the minimum sum of squares."""
+        """Return the scalability law with the minimum sum of squares."""
         return _law(*self._all(self._best))
 
     def border(self, most: float) -> Iterator[tuple[float, float, float]]:
-        """Yield values of a, b and c with a given sum of squares; b and c are not negative."""
+        """Yield law parameters with a given sum of squared errors."""
         if most < self._least:
             return
         radius = math.sqrt(most - self._least)
@@ -235,7 +235,7 @@ class _Face:
                 yield self._all(values)
 
     def _all(self, values: Sequence[float]) -> tuple[float, float, float]:
-        """Return all parameters: fitted values, and 0 for those that are fixed."""
+        """Return all law parameters: fitted values, and 0 for the fixed ones."""
         by_place = dict(zip(self._free, values, strict=True))
         return by_place[0], by_place.get(1, 0.0), by_place.get(2, 0.0)
 
@@ -251,7 +251,7 @@ def _cholesky(matrix: Sequence[Sequence[float]]) -> list[list[float]]:
 
 
 def _solved(root: Sequence[Sequence[float]], right: Sequence[float]) -> list[float]:
-    """Return the solution x of (root root') x = right."""
+    """Return the solution x of (root root') x = right for a triangular matrix."""
     solution: list[float] = []
     for i, row in enumerate(root):
         solution.append((right[i] - math.fsum(row[k] * solution[k] for k in range(i))) / row[i])
@@ -259,7 +259,7 @@ def _solved(root: Sequence[Sequence[float]], right: Sequence[float]) -> list[flo
 
 
 def _back(root: Sequence[Sequence[float]], right: Sequence[float]) -> list[float]:
-    """Return the solution x of root' x = right."""
+    """Return the solution x of root' x = right for a triangular matrix."""
     count = len(root)
     solution = [0.0] * count
     for i in reversed(range(count)):

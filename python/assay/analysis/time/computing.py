@@ -27,7 +27,7 @@ OF_KERNEL = ("kernel I/O", "kernel memory", "idle")
 
 @dataclass(frozen=True)
 class Computing:
-    """The split of CPU time spent in the engine's code.
+    """An operation's time in the engine's code, split by kind of work and planning.
 
     Attributes:
         kinds: Execution by kind of work, as proportions.
@@ -43,7 +43,7 @@ class Computing:
 def computing_by_operation(
     profile: Profile | None, plans: Mapping[str, tuple[Plan, ...]], *, prepared: bool
 ) -> dict[str, Computing]:
-    """Return the split of each operation's CPU time, by name, if it is known.
+    """Return the split of each operation's CPU time by kind of work, if known.
 
     Args:
         profile: CPU samples of the run.

@@ -68,7 +68,7 @@ def _titled(text: str) -> str:
 
 
 def _executing(cpu_user: float, computing: Computing | None) -> tuple[TimeNode, TimeNode]:
-    """Return the nodes of execution, by kind of work, and of planning."""
+    """Return the time tree nodes of execution by kind of work, and of planning."""
     if computing is None:
         return TimeNode(EXECUTING, "Executing", cpu_user), TimeNode(PLANNING, "Planning", 0.0)
     planning = cpu_user * computing.planning

@@ -1,4 +1,4 @@
-"""Splits an operation's time by cause.
+"""Splits an operation's time by cause, from counters read around each execution.
 
 The counters of the engine's tasks are read just outside each timed interval. The thread-seconds
 of these tasks are CPU time in user mode, CPU time in the kernel, waits for a CPU and waits for
@@ -42,7 +42,7 @@ COVERAGE_MAX = 1.2
 def disk_states_ns(
     readings_table: pl.DataFrame, processes: pl.DataFrame, account: str
 ) -> pl.DataFrame:
-    """Return thread time in uninterruptible sleep per operation, from samples of thread states.
+    """Return thread time waiting for the disk per operation, from samples of thread states.
 
     Each sample represents the time since the previous sample. Columns: sequence, disk_state_ns
     (null if no sample fell into the operation).
@@ -68,7 +68,7 @@ def disk_states_ns(
 
 
 def split_table(readings_table: pl.DataFrame, disk_states: pl.DataFrame) -> pl.DataFrame:
-    """Return one row per operation: its parts as shares of wall time, and their coverage.
+    """Return the causes of each operation's time as shares, and how much they cover.
 
     Columns: operation; those of `COUNTED` (shares that add up to 1; null if their counter is
     null); coverage (before scaling; null without counters); parallelism (CPU seconds per second
@@ -143,7 +143,7 @@ def _user_share(user: pl.Expr, system: pl.Expr) -> pl.Expr:
 
 
 def _without_ticks(readings_table: pl.DataFrame) -> pl.DataFrame:
-    """Rescale the scheduler's time to user and kernel time if all CPU times are in ticks.
+    """Return scheduler time rescaled to user and kernel time if CPU times are in ticks.
 
     The proportion is that of an operation's passes, or of the run if they were too short for a
     tick.
@@ -164,7 +164,7 @@ def _without_ticks(readings_table: pl.DataFrame) -> pl.DataFrame:
 
 
 def _if_believable(name: str) -> pl.Expr:
-    """Return a column, null if more time was accounted for than elapsed (too short operations)."""
+    """Return a column, null if more time was accounted for than elapsed."""
     too_much = pl.col("coverage") > COVERAGE_MAX
     return pl.when(~too_much.fill_null(value=False)).then(pl.col(name)).alias(name)
 

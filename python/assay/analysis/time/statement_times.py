@@ -34,7 +34,7 @@ def name_of(operation: str, statement: str | int | None) -> str:
 
 @dataclass(frozen=True)
 class StatementTimes:
-    """The times of one statement of an operation.
+    """The number, times and rows of one statement of an operation.
 
     Attributes:
         name: The workload's name for the statement, or its number in the operation, from 1.
@@ -55,7 +55,7 @@ class StatementTimes:
 
 @dataclass(frozen=True)
 class Tail:
-    """The cause of an operation's slowest executions.
+    """The statement that makes an operation's slowest executions slow.
 
     Attributes:
         statement: The statement with the largest part of the tail's extra time, or `earlier
@@ -82,13 +82,13 @@ class Tail:
 
 @dataclass(frozen=True)
 class OperationStatements:
-    """The statements of one operation, largest share first, and its tail if it has one."""
+    """The times of all statements of one operation, the largest share first."""
 
     statements: tuple[StatementTimes, ...]
     tail: Tail | None
 
     def facts(self) -> dict[str, Any]:
-        """Return the times of the statements and the tail as JSON values."""
+        """Return the statement times, and the cause of the slowest executions, as JSON values."""
         return {
             "statements": [asdict(statement) for statement in self.statements],
             "tail": None if self.tail is None else asdict(self.tail),
@@ -97,7 +97,7 @@ class OperationStatements:
 
 @dataclass
 class _Executions:
-    """Accumulated figures of one statement's executions, while its stream is read."""
+    """Accumulated counts and times of one statement's executions."""
 
     ns: list[pl.Series] = field(default_factory=list)
     rows: int = 0
@@ -105,7 +105,7 @@ class _Executions:
     typical_ns: int = 0
 
     def add(self, part: pl.DataFrame) -> None:
-        """Add executions with the columns rows, ns and speed."""
+        """Add executions with the columns `rows`, `ns` and `speed`."""
         self.ns.append(part["ns"])
         self.rows += int(part["rows"].sum())
         self.tail_ns += _sum(part.filter(speed=TAIL)["ns"])
@@ -147,7 +147,7 @@ def statement_times(run: Run) -> dict[str, OperationStatements]:
 
 
 def _noted(run: Run) -> pl.DataFrame:
-    """Return successful measured operations with recorded statements.
+    """Return successful measured operations whose statements were recorded.
 
     Columns: sequence, operation, service_ns. The last operations of a killed run may have no
     statements.
@@ -169,7 +169,7 @@ def _noted(run: Run) -> pl.DataFrame:
 
 
 def _executions(run: Run, done: pl.DataFrame) -> dict[str, dict[str, _Executions]]:
-    """Return executions by operation and statement. `done` has sequence, operation, speed."""
+    """Return the times of executions by operation and statement."""
     done = done.sort("sequence")
     by_operation: dict[str, dict[str, _Executions]] = {}
     for part in run.parts(STATEMENTS_STREAM):
@@ -209,7 +209,7 @@ def _operation(
 
 
 def _classed(done: pl.DataFrame) -> tuple[_Slow | None, pl.DataFrame]:
-    """Return the slowest executions, and all with their speed: sequence, operation, speed.
+    """Return the slowest executions, and all executions marked as slow or not.
 
     The first value is None if there are too few executions, or the slowest are hardly slower.
     """
@@ -230,7 +230,7 @@ def _classed(done: pl.DataFrame) -> tuple[_Slow | None, pl.DataFrame]:
 
 
 def _tail(by_statement: dict[str, _Executions], slow: _Slow, whole_ns: int) -> Tail | None:
-    """Return the tail's cause; None if the operation has a single statement, which is no news."""
+    """Return the statement that causes the slowest executions; None for a single statement."""
     in_tail = {
         name: executions.tail_ns / slow.operations for name, executions in by_statement.items()
     }

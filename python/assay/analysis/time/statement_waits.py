@@ -1,4 +1,4 @@
-"""Measures waits of statements: time in which an engine thread that may serve them slept.
+"""Measures waits of statements: time in which an engine thread that serves them slept.
 
 If a server has a process per session, the session's process is measured. Threads of one process
 do not show whom they work for. The thread that worked most then counts as the session's. Of all
@@ -32,7 +32,7 @@ RUN_QUEUE = "run_queue"
 
 @lru_cache(maxsize=16)
 def statement_waits(run: Run) -> pl.DataFrame | None:
-    """Return seconds of an execution by wait: operation, statement, cause, seconds.
+    """Return the seconds that an execution of each statement waited, by cause.
 
     None for a run without samples of threads, with several sessions, or with overlapping
     statements.
@@ -86,7 +86,7 @@ def statement_waits(run: Run) -> pl.DataFrame | None:
 
 
 def _of_session(run: Run, spans: pl.DataFrame) -> pl.DataFrame:
-    """Return the spans of processes that serve a session, if the engine has one per session."""
+    """Return the thread states of processes that serve a session, if sessions are processes."""
     served = owners_of(run)
     if served is None:
         return spans

@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-# Stored figures are rounded, so sums are compared with this tolerance.
-CLOSURE_ERROR_MAX = 0.05
 # Rounding errors of sums of floating-point numbers are smaller.
 ROUNDING = 1e-9
 # A node with a smaller share of the time is left out: its line would show zeros.
@@ -20,7 +18,7 @@ NODE_SHARE_MIN = 0.0005
 
 @dataclass(frozen=True)
 class TimeNode:
-    """A part of the wall time of an operation or a run.
+    """A node of the time tree: a named portion of the wall time of an operation or a run.
 
     Invariant: the share of a node with children is the sum of their shares.
 
@@ -39,18 +37,18 @@ class TimeNode:
     source: str | None = None
 
     def at(self, path: str) -> TimeNode | None:
-        """Return the node at a path below this one, such as `waiting/lock`; None without one."""
+        """Return the time tree node at a path such as `waiting/lock`; None without one."""
         name, _, rest = path.partition("/")
         child = next((child for child in self.children if child.name == name), None)
         return child.at(rest) if child is not None and rest else child
 
     def share_of(self, path: str) -> float:
-        """Return the share of the node at a path; 0 without such a node."""
+        """Return the time share of the node at a path; 0 without such a node."""
         node = self.at(path)
         return 0.0 if node is None else node.share
 
     def walk(self, above: str = "") -> Iterator[tuple[str, TimeNode]]:
-        """Yield every node below this one with its path: parents first, the largest first."""
+        """Yield every node below this one with its path, parents first, then by size."""
         for child in sorted(self.children, key=lambda child: -child.share):
             path = f"{above}{child.name}"
             yield path, child
@@ -64,7 +62,7 @@ class TimeNode:
         return max([own if self.children else 0.0, *below])
 
     def facts(self) -> dict[str, Any]:
-        """Return the node as JSON values, without children below `NODE_SHARE_MIN`."""
+        """Return the time tree node as JSON values, without negligible children."""
         kept = [child for child in self.children if child.share >= NODE_SHARE_MIN]
         return {
             "name": self.name,
@@ -78,19 +76,19 @@ class TimeNode:
 def parent(
     name: str, title: str, children: Iterable[TimeNode], source: str | None = None
 ) -> TimeNode:
-    """Return a node whose share is the sum of its children's shares."""
+    """Return a time tree node whose share is the sum of its children's shares."""
     parts = tuple(children)
     return TimeNode(name, title, math.fsum(part.share for part in parts), parts, source)
 
 
 def scaled(node: TimeNode, factor: float) -> TimeNode:
-    """Return the tree with every share multiplied by a factor."""
+    """Return the time tree with every share multiplied by a factor."""
     children = tuple(scaled(child, factor) for child in node.children)
     return TimeNode(node.name, node.title, node.share * factor, children, node.source)
 
 
 def merged(trees: Iterable[TimeNode]) -> TimeNode | None:
-    """Return the sum of trees with the same root, node by node; None without a tree."""
+    """Return the sum of time trees with the same root, node by node; None without a tree."""
     given = list(trees)
     if not given:
         return None

@@ -1,4 +1,4 @@
-"""Measures the time that threads were ready to run while other programs had the CPU.
+"""Measures the time that threads waited for a CPU that other programs used.
 
 On a busy host, waits for a CPU are most of the noise, and no part of the engine's own time. They
 are measured per thread, so they can be subtracted from times that are compared. Time that a CPU
@@ -23,7 +23,7 @@ WAITING_SHARE_MAX = 0.95
 
 
 def waiting_shares(run: Run) -> dict[str, float]:
-    """Return by operation the median share of time in which its thread waited for a CPU.
+    """Return the median share of time that each operation's thread waited for a CPU.
 
     Operations with several threads are left out: their threads compete with each other, and the
     counters do not show whom they waited for. The result is empty without counters, and for a

@@ -1,4 +1,4 @@
-"""Splits an operation's time by cause, on a CPU and waiting.
+"""Splits an operation's time by cause, from samples of its threads on a CPU and waiting.
 
 The whole is the time that the threads at work existed within the operation. The whole is
 compared with independent sources: CPU time and run queue time from the kernel's counters, stolen
@@ -55,7 +55,7 @@ FILLED_SHARE = 0.9
 
 @dataclass(frozen=True)
 class Terms:
-    """The measured terms from which each operation's split of time is computed.
+    """The measured inputs of a split of operations' time by cause.
 
     Attributes:
         counted: operation, and the columns of `COUNTED`; null if not measured.
@@ -71,7 +71,7 @@ class Terms:
 
 
 def wall_split(run: Run) -> pl.DataFrame | None:
-    """Return one row per operation, in thread-seconds of all its passes.
+    """Return thread-seconds by cause for each operation; None without samples of threads.
 
     Columns: operation; one column per cause (null if its source is missing); threads_s; coverage
     (accounted time / threads_s, before any scaling; above 1 if more was accounted for than
@@ -105,7 +105,7 @@ def _has_rows(run: Run, stream: str) -> bool:
 
 
 def split_of(terms: Terms) -> pl.DataFrame:
-    """Return the split of time in the form of `wall_split`, from its terms."""
+    """Return thread-seconds by cause for each operation, from the measured inputs."""
     kinds = ["operation", "kind"]
     active = pl.col("state").is_in([RUNNING, DISK_STATE])
     existence = (
@@ -137,7 +137,7 @@ def split_of(terms: Terms) -> pl.DataFrame:
 
 
 def _in_seconds(table: pl.DataFrame) -> pl.DataFrame:
-    """Return the terms of each operation as causes in seconds, with the uncovered rest."""
+    """Return each operation's causes in seconds, with the remaining uncovered time."""
     throttled = pl.min_horizontal("throttled_ns", "run_delay_ns")
     parts = table.with_columns(
         (pl.col("on_cpu_ns") * pl.col("user_share")).alias("cpu_user"),
@@ -162,7 +162,7 @@ def _in_seconds(table: pl.DataFrame) -> pl.DataFrame:
 
 
 def named_spans(run: Run, spans: pl.DataFrame, placed: pl.DataFrame | None = None) -> pl.DataFrame:
-    """Return spans with the causes of sleeping threads: by_kernel, by_word.
+    """Return thread states over time, with the causes of sleeping threads.
 
     Args:
         run: The run of the spans.
@@ -180,7 +180,7 @@ def named_spans(run: Run, spans: pl.DataFrame, placed: pl.DataFrame | None = Non
 
 
 def _of_server(run: Run, spans: pl.DataFrame) -> Terms:
-    """Return the terms of serial passes on a server.
+    """Return the inputs of a time split for operations one after another on a server.
 
     The terms are readings around each pass, minus the use of other clients. The run queue time of
     ended workers is added, because it disappears from these readings with the workers.
@@ -217,7 +217,7 @@ def _of_server(run: Run, spans: pl.DataFrame) -> Terms:
 
 
 def _existence(lives: pl.DataFrame, placed: pl.DataFrame, passes: pl.DataFrame) -> pl.DataFrame:
-    """Return the lives of threads within serial passes, in the form of `existed`.
+    """Return the lifetimes of threads within operations one after another.
 
     The start and end of a worker may be known less exactly than a pass is long. So a worker
     counts only in passes in which it was sampled, and in short passes for the time that its
@@ -236,7 +236,7 @@ def _existence(lives: pl.DataFrame, placed: pl.DataFrame, passes: pl.DataFrame) 
 
 
 def _of_passes(run: Run, spans: pl.DataFrame) -> Terms:
-    """Return the terms of serial passes on an engine of one process, embedded or threaded."""
+    """Return the inputs of a time split for an engine of one process."""
     read = readings(run.table("events"), run.table("tasks"))
     passes = _passes(run, read)
     at_work, count = _at_work(run, spans, passes, read.select("sequence", "threads_at_work"))
@@ -260,7 +260,7 @@ def _of_passes(run: Run, spans: pl.DataFrame) -> Terms:
 def _at_work(
     run: Run, spans: pl.DataFrame, passes: pl.DataFrame, counted: pl.DataFrame
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Return threads at work per pass (life, sequence, kind), and sequence, threads_at_work.
+    """Return the threads that worked in each execution, and their mean number.
 
     Threads of a server that work for other clients or for the server itself are in neither.
     """
@@ -280,7 +280,7 @@ def _at_work(
 
 
 def _of_process(run: Run, spans: pl.DataFrame, passes: pl.DataFrame) -> Terms:
-    """Return the terms of a load on an engine of one process, from its threads.
+    """Return the inputs of a time split for a concurrent load on an engine of one process.
 
     The session of each thread is not known, so the terms cover all operations together, unless
     there is one session or one operation.
@@ -319,7 +319,7 @@ def _of_process(run: Run, spans: pl.DataFrame, passes: pl.DataFrame) -> Terms:
 
 
 def _divided(totals: pl.DataFrame, placed: pl.DataFrame) -> pl.DataFrame:
-    """Return the whole's counters, divided by how often each operation's threads were running."""
+    """Return the load's counters, divided by how often each operation's threads were running."""
     running = pl.col("looked_ns").filter(pl.col("state") == RUNNING).sum()
     shares = placed.group_by("operation", maintain_order=True).agg(running.alias("share"))
     return (
@@ -337,7 +337,7 @@ def _filled_share(passes: pl.DataFrame) -> float:
 
 
 def _of_sessions(run: Run, spans: pl.DataFrame, passes: pl.DataFrame) -> Terms:
-    """Return the terms of a load on a server with a process per session.
+    """Return the inputs of a time split for a load on a server with a process per session.
 
     Counters of the sessions' processes are divided by the samples of each operation in which
     they ran or were ready to run.
@@ -369,6 +369,6 @@ def _of_sessions(run: Run, spans: pl.DataFrame, passes: pl.DataFrame) -> Terms:
 
 
 def _passes(run: Run, read: pl.DataFrame) -> pl.DataFrame:
-    """Return the passes with counter readings around them."""
+    """Return the executions with counter readings around them."""
     passes = measured_passes(run.table("events"))
     return passes.join(read.select("sequence"), on="sequence", how="semi")

@@ -54,7 +54,7 @@ class Doubt:
 
 @dataclass(frozen=True)
 class Where:
-    """The split of a whole run's time by cause.
+    """The time of a whole run, split by cause.
 
     Attributes:
         shares: Shares by cause of the thread time at work, over operations that are split; None
@@ -76,14 +76,14 @@ class Where:
     together_s: float | None = None
 
     def facts(self) -> dict[str, Any]:
-        """Return the split as JSON values for the document."""
+        """Return the time split by cause as JSON values."""
         document = asdict(self)
         del document["together_s"]
         return document
 
 
 def where_time_went(run: Run) -> tuple[dict[str, dict[str, Any]], Where | None]:
-    """Return each operation's row of `split_table` with its causes (`where`), and the whole run's.
+    """Return the time by cause of each operation and of the whole run.
 
     If sessions of an embedded engine cannot be distinguished, only the whole is known. An engine
     that was stopped to slow it (`--slow`) has no split; see `slowing`. A cluster whose threads
@@ -121,7 +121,7 @@ def _looked(run: Run) -> pl.DataFrame | None:
 
 
 def _counted(run: Run, events: pl.DataFrame) -> dict[str, dict[str, Any]]:
-    """Return the counters around operations, by operation; empty without counters."""
+    """Return counters read around each operation; empty without counters."""
     if not run.has("tasks") or run.table("tasks").is_empty():
         return {}
     read = readings(events, run.table("tasks"))
@@ -137,7 +137,7 @@ def _counted(run: Run, events: pl.DataFrame) -> dict[str, dict[str, Any]]:
 
 
 def _service_s(events: pl.DataFrame) -> dict[str, float]:
-    """Return the total seconds of all passes, by operation."""
+    """Return the total seconds of all executions, by operation."""
     length = (pl.col("finished_ns") - pl.col("started_ns")).sum() * NS
     return dict(
         measured(events)
@@ -148,7 +148,7 @@ def _service_s(events: pl.DataFrame) -> dict[str, float]:
 
 
 def _shares(row: dict[str, Any], wall_s: float | None) -> dict[str, Any]:
-    """Return one operation's causes as shares of its time; null if too much was accounted for."""
+    """Return an operation's causes as shares of its time; null if they sum to far over 100 %."""
     believable = row["coverage"] is not None and row["coverage"] <= LOOKED_COVERAGE_MAX
     return {
         "where": _scaled(row) if believable else dict.fromkeys(PARTS),
@@ -159,7 +159,7 @@ def _shares(row: dict[str, Any], wall_s: float | None) -> dict[str, Any]:
 
 
 def _scaled(seconds: dict[str, Any]) -> dict[str, float | None]:
-    """Return thread-seconds as shares of their sum, which is at least the accounted time."""
+    """Return thread-seconds by cause as shares of their sum."""
     whole = sum(seconds[part] or 0.0 for part in PARTS)
     return {
         part: None if seconds[part] is None or not whole else seconds[part] / whole
@@ -168,7 +168,7 @@ def _scaled(seconds: dict[str, Any]) -> dict[str, float | None]:
 
 
 def _whole(split: dict[str, dict[str, Any]], walls: dict[str, float]) -> Where | None:
-    """Return the causes of all operations, weighted by their time; None if none has any."""
+    """Return the causes of all operations together, weighted by time; None if none is known."""
     rows = {name: row for name, row in split.items() if row["coverage"] is not None}
     whole = sum(walls[name] for name in rows)
     if not whole:
@@ -188,7 +188,7 @@ def _whole(split: dict[str, dict[str, Any]], walls: dict[str, float]) -> Where |
 
 
 def _share(rows: dict[str, dict[str, Any]], walls: dict[str, float], part: str) -> float | None:
-    """Return a part's share in the time of operations that have this part; None without any."""
+    """Return a cause's share of the time of operations where it was measured; None without any."""
     pairs = [(row["where"][part], walls[name]) for name, row in rows.items()]
     pairs = [(value, wall) for value, wall in pairs if value is not None]
     split = sum(walls[name] for name, row in rows.items() if row["where"][UNCOVERED] is not None)
@@ -196,6 +196,6 @@ def _share(rows: dict[str, dict[str, Any]], walls: dict[str, float], part: str) 
 
 
 def _above(doubts: Iterable[Doubt], most: float) -> tuple[Doubt, ...]:
-    """Return doubts with a share above a limit after rounding, the largest first."""
+    """Return operations whose accounted time is off by more than a limit, largest first."""
     above = [doubt for doubt in doubts if round(doubt.share, 3) > most]
     return tuple(sorted(above, key=lambda doubt: -doubt.share))

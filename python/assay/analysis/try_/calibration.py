@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Record:
-    """The outcomes of a set of predictions.
+    """The outcomes of a set of predicted savings: how many were tried and came true.
 
     Attributes:
         tried: Number of predictions that were tried.
@@ -32,7 +32,7 @@ class Record:
         return self.hits / self.decided if self.decided else None
 
     def facts(self) -> dict[str, Any]:
-        """Return the record as JSON values."""
+        """Return the outcomes of predictions as JSON values."""
         return {
             "tried": self.tried,
             "decided": self.decided,
@@ -44,18 +44,18 @@ class Record:
 
 @dataclass(frozen=True)
 class Calibration:
-    """The outcomes of all predictions, and by method, the most tried method first."""
+    """The outcomes of all predicted savings, in total and by method of finding."""
 
     whole: Record
     methods: Mapping[str, Record]
 
     def facts(self) -> dict[str, Any]:
-        """Return the calibration as JSON values."""
+        """Return the outcomes of predictions, in total and by method, as JSON values."""
         by_method = {method: record.facts() for method, record in self.methods.items()}
         return self.whole.facts() | {"methods": by_method}
 
     def sentence(self, method: str) -> str | None:
-        """Return the success of a method's advice as a sentence; None without outcomes."""
+        """Return a sentence on how often a method's advice helped; None without outcomes."""
         record = self.methods.get(method)
         if record is None or not record.decided:
             return None
@@ -64,7 +64,7 @@ class Calibration:
 
 
 def calibrate(predictions: Sequence[Mapping[str, Any]]) -> Calibration:
-    """Return the calibration from rows of `predictions.jsonl` that have a method."""
+    """Return the outcomes of the predictions stored in `predictions.jsonl`."""
     rows = [row for row in predictions if isinstance(row.get("method"), str)]
     methods: dict[str, list[Mapping[str, Any]]] = {}
     for row in rows:

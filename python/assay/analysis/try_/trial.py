@@ -34,7 +34,7 @@ MISSES: tuple[TryOutcome, ...] = ("smaller", "larger", "no gain", "slower")
 
 @dataclass(frozen=True)
 class Gain:
-    """The time that a change saves on the same work.
+    """The time that a change saves on the same operations.
 
     Attributes:
         before_s, after_s: Seconds before and after the change: geometric means over the rounds.
@@ -50,7 +50,7 @@ class Gain:
 
 @dataclass(frozen=True)
 class OperationGain:
-    """The gain of one operation that the finding names. `predicted` is None if not predicted."""
+    """The time saved on one operation; `predicted` is None if nothing was predicted."""
 
     operation: str
     predicted: float | None
@@ -59,7 +59,7 @@ class OperationGain:
 
 @dataclass(frozen=True)
 class Judged:
-    """The figures that a verdict is based on.
+    """The predicted and the measured saving on which a verdict is based.
 
     Attributes:
         operations: Operations whose times are added up; empty means the whole run.
@@ -74,7 +74,7 @@ class Judged:
 
 @dataclass(frozen=True)
 class Trial:
-    """The outcome of tried advice.
+    """The outcome of trying an advised change in several rounds.
 
     Attributes:
         predicted: Predicted saving as a share of the whole time; None if not predicted.
@@ -94,7 +94,7 @@ class Trial:
 
     @property
     def hit(self) -> bool | None:
-        """True if the prediction was right; None if not known."""
+        """True if the predicted saving came true; None if not known."""
         if self.judged.predicted is None or self.verdict in {"undecided", "not compared"}:
             return None
         return self.verdict not in MISSES
@@ -102,7 +102,7 @@ class Trial:
 
 @dataclass(frozen=True)
 class Times:
-    """The times of the operations of a run.
+    """The times of the operations of a run, as the basis of comparisons.
 
     Attributes:
         operations: Seconds of each successful operation: the median over passes, or the mean
@@ -140,7 +140,7 @@ def times_of(run: Run) -> Times:
 def judge_trial(
     rounds: Sequence[tuple[Times, Times]], predicted: float | None, operations: Sequence[str]
 ) -> Trial:
-    """Return the verdict on a prediction from rounds of (before, after following the advice).
+    """Return the verdict on a prediction from rounds of (before, after the change).
 
     Args:
         rounds: At least one round.
@@ -174,7 +174,7 @@ def judge_trial(
 def judged_times(
     rounds: Sequence[tuple[Times, Times]], operations: Sequence[str]
 ) -> tuple[tuple[str, ...], list[tuple[float | None, float | None]]]:
-    """Return the (before, after) times of each round on which a verdict on a change is based.
+    """Return the times before and after a change in each round, for its verdict.
 
     Without a load, these are the sums over the operations that the change concerns. For a load,
     and if no operation is named, they are the times of the whole.
@@ -203,7 +203,7 @@ def _sum(times: Times, names: Iterable[str]) -> float | None:
 
 
 def gain_over(rounds: Sequence[tuple[float | None, float | None]]) -> Gain | None:
-    """Return the gain over the rounds; None if a round lacks a time."""
+    """Return the time saved over the rounds; None if a round lacks a time."""
     pairs = [(before, after) for before, after in rounds if before and after]
     if len(pairs) < len(rounds):
         return None
@@ -222,7 +222,7 @@ def _each_predicted(
     rounds: Sequence[tuple[Times, Times]],
     names: Sequence[str],
 ) -> float | None:
-    """Return each operation's predicted saving, if all named ones save the same share.
+    """Return the predicted saving of each named operation, if it is equal for all.
 
     The prediction applies only without a load, because the operations' times in a load do not
     sum to the whole.
@@ -250,7 +250,7 @@ def _verdict(predicted: float | None, gain: Gain | None) -> TryOutcome:
 
 
 def _against(predicted: float, gain: Gain, interval: tuple[float, float]) -> TryOutcome:
-    """Return the outcome of a real gain, compared with the prediction."""
+    """Return the verdict on a measured saving, compared with its prediction."""
     low, high = interval
     near = predicted / HIT_FACTOR <= gain.share <= predicted * HIT_FACTOR
     if near or low <= predicted <= high:

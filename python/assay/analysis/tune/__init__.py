@@ -1,1 +1,1 @@
-"""Knobs: the effect of changing them, and the search for better settings."""
+"""Analyses engine settings (knobs): the effect of changing them, and the best values."""

@@ -1,4 +1,4 @@
-"""Reads the counters that knobs name, for one execution of all operations of a run.
+"""Reads the counters that an engine setting (knob) declares, per execution of all operations.
 
 A name is searched in this order: counters of the cluster's nodes, summed over the nodes
 (`cluster_counters`); the engine's `counters.toml`; counters of its processes; causes of its
@@ -82,7 +82,7 @@ NAMES = tuple(dict.fromkeys([*WORDS, *GROWING, *STANDING, *WAITS, *OF_PLANS]))
 
 @dataclass(frozen=True)
 class Counted:
-    """The value of one counter in one run.
+    """The value in one run of a counter that shows the effect of an engine setting (knob).
 
     Attributes:
         name: Name in the knob's declaration.
@@ -101,7 +101,7 @@ class Counted:
 
 @lru_cache(maxsize=4096)
 def counted(run: Run, name: str) -> Counted:
-    """Return the value of a counter that a knob names, in one run."""
+    """Return the value in one run of a counter that an engine setting (knob) declares."""
     tried = [
         counter
         for look in (_node_word, _engine_figure, _meter, _wait, _plan_figure)
@@ -119,7 +119,7 @@ def counted(run: Run, name: str) -> Counted:
 
 
 def _node_word(run: Run, name: str) -> Counted | None:
-    """Return a counter of the cluster, summed over nodes and operations; None for other names."""
+    """Return a cluster counter summed over nodes and operations; None for other names."""
     declared = declared_cluster(run)
     if name not in WORDS:
         return None
@@ -134,7 +134,7 @@ def _node_word(run: Run, name: str) -> Counted | None:
 
 
 def _most(run: Run, declared: ClusterFacts, name: str) -> float | None:
-    """Return the maximum of a gauge in the measured part, summed over nodes."""
+    """Return the maximum of an engine gauge while operations were measured, summed over nodes."""
     window = window_of(run)
     if window is None or not run.has("engine"):
         return None
@@ -165,7 +165,7 @@ def _engine_figure(run: Run, name: str) -> Counted | None:
 
 
 def _meter(run: Run, name: str) -> Counted | None:
-    """Return a counter of the engine's processes; None for other names."""
+    """Return a kernel counter of the engine's processes; None for other names."""
     column = "on_cpu_ns" if name == CPU_WORD else name
     meters = GROWING | STANDING
     if column not in meters:
@@ -190,7 +190,7 @@ def _meter(run: Run, name: str) -> Counted | None:
 
 
 def _metered(run: Run, column: str) -> list[float | None]:
-    """Return the mean growth in an execution of each operation; for a gauge its value."""
+    """Return a kernel counter's mean growth in an execution of each operation."""
     tasks = run.table("tasks")
     if column not in tasks.columns:
         return []
@@ -216,7 +216,7 @@ def _metered(run: Run, column: str) -> list[float | None]:
 
 
 def _wait(run: Run, name: str) -> Counted | None:
-    """Return a cause of threads' sleep, as a part of the time of all operations."""
+    """Return the time that threads slept for a cause; None for other names."""
     cause = WAITS.get(name)
     if cause is None:
         return None
@@ -237,7 +237,7 @@ def _wait(run: Run, name: str) -> Counted | None:
 
 
 def _plan_figure(run: Run, name: str) -> Counted | None:
-    """Return a figure from the plans of all statements; None for other names."""
+    """Return a number from the plans of all statements, such as rows; None for other names."""
     if name not in OF_PLANS:
         return None
     title, unit = OF_PLANS[name]
@@ -262,13 +262,13 @@ def _figure_in_plan(root: PlanNode, name: str) -> float | None:
 
 
 def _sum(values: Sequence[float | None]) -> float | None:
-    """Return the sum; None if a value is missing or there are no values."""
+    """Return the sum of the values; None if a value is missing or there are none."""
     numbers = [value for value in values if value is not None]
     return float(sum(numbers)) if numbers and len(numbers) == len(values) else None
 
 
 def _make_counted(name: str, title: str, unit: str, value: float | None, why_not: str) -> Counted:
-    """Return a counter with its times in seconds, or with the reason why it has no value."""
+    """Return a counter with its value in display units, or with the reason for none."""
     in_seconds = unit == NANOSECONDS
     shown = SECONDS if in_seconds else unit if unit in (SECONDS, BYTES) else COUNT
     if value is None:

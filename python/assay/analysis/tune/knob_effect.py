@@ -1,4 +1,4 @@
-"""Checks that a changed knob took effect: its value in force, and counters that must change.
+"""Checks that a changed engine setting took effect, by its value in force and by counters.
 
 If an engine ignores a setting, all runs are alike, and a response curve is meaningless. So the
 value in force is compared with the requested one. Counters that must change with the knob are
@@ -37,7 +37,7 @@ _NUMBER = re.compile(r"[-+]?\d+(\.\d*)?(e[-+]?\d+)?", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Turned:
-    """The setting that differs between the levels of a factor.
+    """The engine setting (knob) that differs between the levels of a study's factor.
 
     Attributes:
         setting: Name of the setting; None if no setting differs, or several differ and none has
@@ -58,7 +58,7 @@ class Turned:
 
 @dataclass(frozen=True)
 class ReadBack:
-    """The value that was requested at a level, and the value in force.
+    """The value of a setting that was requested at a level, and the value in force.
 
     Attributes:
         level: Name of the level.
@@ -81,7 +81,7 @@ class ReadBack:
 
 @dataclass(frozen=True)
 class Moved:
-    """The values of one counter over the levels of a knob.
+    """The values of one counter over the levels of an engine setting.
 
     Attributes:
         name, title, unit: Name, title and unit of the counter.
@@ -101,12 +101,12 @@ class Moved:
 
     @property
     def means(self) -> dict[str, float]:
-        """The mean value by level."""
+        """The mean of the counter's values, by level of the setting."""
         return {level: sum(values) / len(values) for level, values in self.values.items()}
 
     @property
     def moved(self) -> bool | None:
-        """True if levels differ by more than their rounds vary; None if not known."""
+        """True if the counter differs between levels by more than noise; None if not known."""
         if self.chance is None:
             return None
         ends = sorted(self.means.values(), key=abs)
@@ -116,7 +116,7 @@ class Moved:
 
 @dataclass(frozen=True)
 class Effect:
-    """The effect of changing a knob.
+    """The effect of changing an engine setting, and whether the engine applied it.
 
     Attributes:
         took: Whether the knob took effect; None if not known.
@@ -134,7 +134,7 @@ class Effect:
 
 
 def turned_by(levels: Mapping[str, Sequence[Run]]) -> Turned:
-    """Return the setting that differs between the levels of a factor, and its engine's knob."""
+    """Return the setting that differs between the levels of a study's factor."""
     asked = [_settings(runs[0]) for runs in levels.values() if runs]
     names = dict.fromkeys(name for settings in asked for name in settings)
     differing = [name for name in names if len({settings.get(name) for settings in asked}) > 1]
@@ -157,7 +157,7 @@ def effect_of(
     moved: Sequence[Moved],
     times: Mapping[str, Sequence[float]],
 ) -> Effect:
-    """Return whether a knob took effect.
+    """Return whether the engine applied a changed setting, with its effects.
 
     Args:
         levels: Runs by level.
@@ -199,7 +199,7 @@ def moved_of(
 
 
 def read_back_of(levels: Mapping[str, Sequence[Run]], turned: Turned) -> tuple[ReadBack, ...]:
-    """Return the requested value and the value in force at each level; empty without a setting."""
+    """Return the requested setting and the value in force at each level."""
     if turned.setting is None:
         return ()
     read_back = []
@@ -211,7 +211,7 @@ def read_back_of(levels: Mapping[str, Sequence[Run]], turned: Turned) -> tuple[R
 
 
 def other_plans(levels: Mapping[str, Sequence[Run]]) -> bool | None:
-    """Return True if levels have different plans; None if plans are missing.
+    """Return True if levels of a setting have different plans; None if plans are missing.
 
     The result is False if plans differ between the rounds of a level.
     """
@@ -230,7 +230,7 @@ def in_sentence(title: str) -> str:
 
 
 def same_value(asked: str, effective: str) -> bool:
-    """Return True if two texts mean the same value of a setting.
+    """Return True if two texts mean the same value of a setting, such as `8MB` and `8 MB`.
 
     Sizes count as equal if they differ only by powers of 1000 instead of 1024.
     """
@@ -254,7 +254,7 @@ def _judged(
     *,
     plans: bool | None,
 ) -> tuple[bool | None, str]:
-    """Return whether the knob took effect, and the reason for this verdict."""
+    """Return whether the engine applied a setting, and the reason for this verdict."""
     in_force = {level.effective for level in read_back}
     asked = {level.asked for level in read_back}
     if len(asked) > 1 and len(in_force) == 1 and None not in in_force:

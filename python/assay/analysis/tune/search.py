@@ -42,7 +42,7 @@ VALUES_MAX, GROUPS = 5, 3
 
 @dataclass(frozen=True)
 class Trial:
-    """One run of a tune.
+    """One run in a search for better settings.
 
     Attributes:
         part: Part of the study.
@@ -67,7 +67,7 @@ class Trial:
 
 @dataclass(frozen=True)
 class Standing:
-    """The results of a setting during the search.
+    """The results of one group of settings during the search.
 
     Attributes:
         setting: Text of the setting.
@@ -87,7 +87,7 @@ class Standing:
 
 @dataclass(frozen=True)
 class HoldOut:
-    """The leader of a search compared with the default, in runs that had no part in its choice.
+    """The best settings of a search compared with the default, in separate runs.
 
     Attributes:
         part: Part of the study.
@@ -105,13 +105,13 @@ class HoldOut:
 
     @property
     def alpha(self) -> float:
-        """The error probability of this part; the probabilities of all parts sum to `ALPHA`."""
+        """The error probability of this hold-out; those of all hold-outs sum to `ALPHA`."""
         number = _place(self.part)
         return ALPHA / (number * (number + 1))
 
     @property
     def mean(self) -> float | None:
-        """The mean of the logarithms; None without rounds."""
+        """The mean of the logarithmic cost ratios; None without rounds."""
         return math.fsum(self.ratios) / len(self.ratios) if self.ratios else None
 
     @property
@@ -122,7 +122,7 @@ class HoldOut:
 
     @property
     def is_given_up(self) -> bool:
-        """True if further pairs are not worth their time."""
+        """True if further runs of these settings are not worth their time."""
         if self.failed is not None or self.is_better:
             return not self.is_better
         mean = self.mean
@@ -132,7 +132,7 @@ class HoldOut:
 
 @dataclass(frozen=True)
 class Told:
-    """The results of one value, or group of values, of a knob.
+    """The search results of one value, or group of values, of a setting.
 
     Attributes:
         knob: The setting's name.
@@ -148,13 +148,13 @@ class Told:
 
 
 def setting_words(levels: Mapping[str, str]) -> str:
-    """Return a setting's knobs and values as text; `default` for the default setting."""
+    """Return settings and their values as text; `default` for the default settings."""
     assignments = (f"{name.removeprefix(SETTING)}={value}" for name, value in levels.items())
     return ", ".join(assignments) or DEFAULT
 
 
 def kind_of(part: str) -> str:
-    """Return the purpose of a tune's part, from its name."""
+    """Return the purpose of a group of runs in a settings search, from the group's name."""
     return part.rpartition("-")[0] or part
 
 
@@ -164,7 +164,7 @@ def metric_of(name: str | None, run: StudyRun) -> Metric:
 
 
 def trial_of(run: StudyRun, metric: Metric) -> Trial:
-    """Return a run's trial.
+    """Return a run of a settings search, with its cost.
 
     The trial has failed if the run's answers are wrong, or it has no value of the metric.
 
@@ -177,7 +177,9 @@ def trial_of(run: StudyRun, metric: Metric) -> Trial:
     if value is None and reason is None:
         reason = f"it has no {metric.title}: operations failed, or were cancelled"
     if value is not None and value <= 0:
-        raise UsageError(f"--objective {metric.name}: it is {text(value, metric.unit)} here")
+        raise UsageError(
+            f"--objective {metric.name}: the metric is {text(value, metric.unit)} here"
+        )
     cost = None
     if value is not None and reason is None:
         cost = math.log(value) if metric.is_better == "lower" else -math.log(value)
@@ -186,7 +188,7 @@ def trial_of(run: StudyRun, metric: Metric) -> Trial:
 
 
 def ratios_of(trials: Sequence[Trial], kinds: Iterable[str]) -> dict[str, dict[str, list[float]]]:
-    """Return logarithms of cost by the default's in the same round, by part and setting."""
+    """Return logarithms of cost ratios to the default, by section and settings."""
     wanted = frozenset(kinds)
     defaults = {
         (trial.part, trial.round): trial.cost for trial in trials if trial.setting == DEFAULT
@@ -203,7 +205,7 @@ def ratios_of(trials: Sequence[Trial], kinds: Iterable[str]) -> dict[str, dict[s
 
 
 def standings(trials: Sequence[Trial]) -> list[Standing]:
-    """Return the results of all settings of the search, in the order in which they were tried."""
+    """Return the results of all settings that a search tried, in time order."""
     of_parts = ratios_of(trials, (SEARCH, RACE)).values()
     searched = [trial for trial in trials if kind_of(trial.part) in (SEARCH, RACE)]
     levels = {trial.setting: trial.levels for trial in searched if trial.setting != DEFAULT}
@@ -217,7 +219,7 @@ def standings(trials: Sequence[Trial]) -> list[Standing]:
 
 
 def leaders(candidates: Iterable[Standing]) -> list[Standing]:
-    """Return the settings with a mean ratio over their runs, the best first."""
+    """Return the tried settings with a mean cost ratio, the best first."""
     ranked = [
         (standing.ratio.value, at, standing)
         for at, standing in enumerate(candidates)
@@ -227,7 +229,7 @@ def leaders(candidates: Iterable[Standing]) -> list[Standing]:
 
 
 def hold_outs(trials: Sequence[Trial]) -> list[HoldOut]:
-    """Return all hold-outs of a tune, in their order."""
+    """Return all hold-out comparisons of a settings search, in time order."""
     made = []
     of_parts = ratios_of(trials, (HOLD_OUT,))
     for part in sorted(of_parts, key=_place):
@@ -244,12 +246,12 @@ def _place(part: str) -> int:
 
 
 def gain(ratio: float, metric: Metric) -> float:
-    """Return the gain over the default as a share, from the logarithm of the costs' ratio."""
+    """Return the gain over the default as a share, from a logarithmic cost ratio."""
     return -math.expm1(ratio) if metric.is_better == "lower" else math.expm1(-ratio)
 
 
 def by_value(candidates: Iterable[Standing]) -> list[Told]:
-    """Return the mean effect of each knob's values; numbers are grouped in thirds."""
+    """Return the mean effect of each setting's values; numbers are grouped in thirds."""
     return [
         Told(knob, values, len(ratios), math.fsum(ratios) / len(ratios))
         for knob, groups in _groups(candidates).items()
@@ -258,7 +260,7 @@ def by_value(candidates: Iterable[Standing]) -> list[Told]:
 
 
 def sensitivities(candidates: Iterable[Standing]) -> dict[str, float]:
-    """Return the share of variance that each knob explains alone; empty with few settings."""
+    """Return the share of variance that each setting explains alone; empty with few trials."""
     tried = list(candidates)
     if len(leaders(tried)) < SETTINGS_MIN:
         return {}
@@ -269,7 +271,7 @@ def sensitivities(candidates: Iterable[Standing]) -> dict[str, float]:
 
 
 def _groups(candidates: Iterable[Standing]) -> dict[str, dict[str, list[float]]]:
-    """Return the logarithmic ratios by knob and value."""
+    """Return logarithmic cost ratios by setting and value."""
     ranked = leaders(candidates)
     made: dict[str, dict[str, list[float]]] = {}
     for knob in ranked[0].levels if ranked else ():
@@ -284,7 +286,7 @@ def _groups(candidates: Iterable[Standing]) -> dict[str, dict[str, list[float]]]
 
 
 def _thirds(of_value: Mapping[str, list[float]]) -> dict[str, list[float]]:
-    """Return values unchanged if they are few or not numbers, else grouped in thirds by order."""
+    """Return numeric values grouped in thirds; unchanged if few or not numeric."""
     numbers = {value: number_of(value) for value in of_value}
     if None in numbers.values():
         return dict(of_value)

@@ -1,4 +1,4 @@
-"""Measures a knob's levels: the response, the first executions, and scheduling and blocking.
+"""Measures a setting's levels: the metric, first executions, scheduling and blocking.
 
 All figures are of one subject, over rounds. The figure of a run is its median over executions.
 The first execution of each run, in which memory is allocated, is not part of any interval.
@@ -57,7 +57,7 @@ class First:
 
 @dataclass(frozen=True)
 class Variability:
-    """The variation of executions within a run.
+    """The variation of execution times within a run.
 
     Attributes:
         share: Standard deviation divided by the mean, the median over runs.
@@ -70,7 +70,7 @@ class Variability:
 
 @dataclass(frozen=True)
 class Level:
-    """The results at one level of a knob.
+    """The results at one level of an engine setting.
 
     Attributes:
         name: Name of the level in the study.
@@ -92,7 +92,7 @@ class Level:
 
 @dataclass(frozen=True)
 class Beside:
-    """A level compared with the best one: the ratio of their metrics, paired by rounds."""
+    """A level of a setting compared with the best level, by the ratio of their metrics."""
 
     level: str
     factor: Factor | None
@@ -100,7 +100,7 @@ class Beside:
 
 @dataclass(frozen=True)
 class Trade:
-    """The results of changing a knob on one subject.
+    """The results of changing one engine setting on one engine.
 
     Attributes:
         levels: Levels in their order, without those that have no figure.
@@ -124,7 +124,7 @@ class Trade:
 
 @dataclass(frozen=True)
 class Sides:
-    """Names of counters that a study requests instead of the knob's; empty means the knob's."""
+    """Counters that a study requests for a setting, instead of those in `knobs.toml`."""
 
     moves: tuple[str, ...] = ()
     scheduling: tuple[str, ...] = ()
@@ -138,7 +138,7 @@ def trade_of(
     lower_is_better: bool,
     asked: Sides,
 ) -> Trade | None:
-    """Return the effects of changing a knob; None if no level has a figure.
+    """Return the effects of changing an engine setting; None without results.
 
     Args:
         levels: Runs by level, each with its round.
@@ -198,7 +198,7 @@ def geometric_mean_of(values: Sequence[float]) -> Mean:
 
 
 def first_of(runs: Sequence[Run]) -> First | None:
-    """Return first executions compared with later ones; None if they are not recorded separately.
+    """Return first executions compared with later ones; None if not recorded separately.
 
     The first execution of each operation belongs to the untimed pass of a run that starts with a
     new server or process.
@@ -233,7 +233,7 @@ def _first_of(run: Run) -> tuple[float, float, float | None, float | None] | Non
 
 
 def variability_of(runs: Sequence[Run]) -> Variability | None:
-    """Return the variation of executions within a run; None with too few executions."""
+    """Return the variation of execution times within a run; None with too few executions."""
     shares: list[float] = []
     reasons: list[str] = []
     for run in runs:
@@ -252,7 +252,7 @@ def variability_of(runs: Sequence[Run]) -> Variability | None:
 
 
 def _executions(run: Run) -> pl.DataFrame:
-    """Return measured executions with their tasks' waits for a CPU and CPU time, in seconds."""
+    """Return measured executions with CPU time and CPU waits, in seconds."""
     events = run.table("events")
     rows = executions(events, None)
     rows = rows.filter(is_measured(rows)).with_columns(
@@ -269,7 +269,7 @@ def _executions(run: Run) -> pl.DataFrame:
 
 
 def _reason(rows: pl.DataFrame) -> str:
-    """Return the reason why executions differ: waits for a CPU, a drift, or CPU time."""
+    """Return why execution times vary: waits for a CPU, a drift, or CPU time."""
     if _accounted(rows, "waited_s") >= EXPLAINED_MIN:
         return "they waited for a CPU for different times: others used this host"
     half = rows.height // 2
@@ -283,7 +283,7 @@ def _reason(rows: pl.DataFrame) -> str:
 
 
 def _accounted(rows: pl.DataFrame, name: str) -> float:
-    """Return the share of the times' variance that a column explains (r squared); 0 without one."""
+    """Return the share of the times' variance that a column explains (r squared)."""
     if rows[name].null_count() or not coefficient_of_variation(rows[name].to_list()):
         return 0.0
     r = rows.select(pl.corr("seconds", name)).item()

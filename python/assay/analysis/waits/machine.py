@@ -8,7 +8,7 @@ BUSY = ("user_ns", "nice_ns", "system_ns", "irq_ns", "softirq_ns")
 
 
 def stolen_ns(cpus: pl.DataFrame, passes: pl.DataFrame) -> pl.DataFrame:
-    """Return the CPU time stolen by the hypervisor in each pass, and the CPUs' busy time.
+    """Return the CPU time stolen by the hypervisor in each execution, and the busy time.
 
     Columns: sequence, steal_ns, busy_ns. A thread's share of the stolen time is its share of the
     busy time.
@@ -23,7 +23,7 @@ def stolen_ns(cpus: pl.DataFrame, passes: pl.DataFrame) -> pl.DataFrame:
 
 
 def throttled_ns(cgroup: pl.DataFrame, passes: pl.DataFrame) -> pl.DataFrame:
-    """Return the time in which a CPU limit stopped the engine in each pass, over all CPUs.
+    """Return the time in which a CPU limit stopped the engine in each execution.
 
     All processes under one limit report the same time, so the maximum over processes is used.
     Columns: sequence, throttled_ns.
@@ -36,7 +36,7 @@ def throttled_ns(cgroup: pl.DataFrame, passes: pl.DataFrame) -> pl.DataFrame:
 
 
 def _grown(counters: pl.DataFrame, passes: pl.DataFrame, names: tuple[str, ...]) -> pl.DataFrame:
-    """Return the growth of counters in each pass, interpolated; null outside of the samples."""
+    """Return the growth of counters in each execution, interpolated between samples."""
     at_edges = passes.select("sequence")
     for edge in ("started_ns", "finished_ns"):
         at = _between(counters, passes.select("sequence", pl.col(edge).alias("at_ns")), names)

@@ -1,4 +1,4 @@
-"""Names the cause of each sleep: by the engine's wait event, or else by the kernel's facts.
+"""Names the cause of each sleep of a thread, by the engine's wait event or the kernel.
 
 An engine is asked some times per second for the wait events of its processes. A wait event
 counts for a sleep if the process slept at that moment. Wait events are as frequent in a kind of
@@ -8,7 +8,8 @@ whole run are used, then those near operations that are too short for any, and o
 kernel's cause. Sleeps with wait events of their own are not treated separately, because those
 are the long sleeps. If the run has only a few wait events of a kind of sleep, its cause is
 unknown: a few samples may miss a cause of half of the time. An uninterruptible sleep has the
-kernel's cause, except for writes, where the engine's wait event shows what was written.
+kernel's cause, except for writes, where the engine's wait event shows what was written. With only a
+few wait events of writes, it stays open what was written, but not that the thread waited for it.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ OPEN_TO_WORDS = (pl.col("state") == INTERRUPTIBLE) | (
 )
 # Causes that a wait event may name for a sleep in which the kernel writes.
 WRITES = ("log", "disk_write", "disk")
-WORDS = pl.List(pl.Struct({"cause": pl.String, "told_ns": pl.Int64}))
+WORDS = pl.List(pl.Struct({"cause": pl.String, "event_ns": pl.Int64}))
 ALIKE = ["operation", "kind", "by_kernel"]
 # With this many wait events, 3 % of runs miss a cause that takes half of the sleep.
 WORDS_MIN = 5
@@ -67,7 +68,7 @@ def addresses_at_rest(spans: pl.DataFrame, under_way: pl.DataFrame) -> pl.DataFr
 def causes_by_kernel(
     spans: pl.DataFrame, at_rest: pl.DataFrame, rules: WaitRules, machine: str
 ) -> pl.DataFrame:
-    """Return spans with `by_kernel`: the cause of the sleep by rules; null if none matches."""
+    """Return thread states with the cause of a sleep by kernel facts; null if none matches."""
     resting = at_rest.with_columns(pl.lit(value=True).alias("at_rest"))
     marked = spans.join(resting, on=["pid", "address"], how="left", maintain_order="left")
     is_at_rest = pl.when(pl.col("address").is_not_null()).then(
@@ -85,7 +86,7 @@ def causes_by_kernel(
 def causes_by_word(
     spans: pl.DataFrame, activity: pl.DataFrame | None, rules: WaitRules
 ) -> pl.DataFrame:
-    """Return spans with `by_word`: a list of cause and told_ns; null without a wait event.
+    """Return thread states with the causes that wait events give; null without an event.
 
     Args:
         spans: Spans with the column by_kernel.
@@ -118,19 +119,19 @@ def causes_by_word(
         )
         .filter(pl.col("time_ns") < pl.col("end_ns"))
         .group_by("span", maintain_order=True)
-        .agg(pl.struct("cause", told_ns="time_ns").alias("by_word"))
+        .agg(pl.struct("cause", event_ns="time_ns").alias("by_word"))
     )
     return spans.with_row_index("span").join(within, on="span", how="left").drop("span")
 
 
 def _thread(events: pl.DataFrame) -> pl.Expr:
-    """Return the thread of each wait event; for a whole process its first thread."""
+    """Return an expression: the thread of a wait event; for a whole process its first thread."""
     pid = pl.col("pid").cast(pl.UInt32)
     return pl.coalesce(pl.col("tid").cast(pl.UInt32), pid) if "tid" in events.columns else pid
 
 
 def slept(placed: pl.DataFrame) -> pl.DataFrame:
-    """Return sampled sleep by operation, kind and cause; the cause is null if not known.
+    """Return sampled sleep time by operation, thread kind and cause.
 
     Args:
         placed: Spans in passes from `looked`, with kind, by_kernel and by_word.
@@ -150,7 +151,7 @@ def slept(placed: pl.DataFrame) -> pl.DataFrame:
 
 
 def _in_proportion(asleep: pl.DataFrame, causes: Sequence[str] | None = None) -> pl.DataFrame:
-    """Return sleeps divided by the wait events of similar sleeps: in the operation, then the run.
+    """Return sleeps divided in proportion to the wait events of similar sleeps.
 
     Args:
         asleep: Spans in passes.
@@ -164,11 +165,13 @@ def _in_proportion(asleep: pl.DataFrame, causes: Sequence[str] | None = None) ->
         .filter(pl.lit(value=True) if causes is None else pl.col("cause").is_in(list(causes)))
     )
     # The edges of a sleep are estimated; wait events before or after the operation do not count.
-    within = words_of_sleeps.filter(pl.col("told_ns").is_between("started_ns", "finished_ns"))
+    within = words_of_sleeps.filter(pl.col("event_ns").is_between("started_ns", "finished_ns"))
     whole = asleep.group_by(ALIKE, maintain_order=True).agg(pl.col("looked_ns").sum())
     few = _too_few(words_of_sleeps)
     left = whole.join(few, on=ALIKE[1:], how="anti", nulls_equal=True)
-    parts = [_unknown(whole.join(few, on=ALIKE[1:], how="semi", nulls_equal=True))]
+    # Of a write the kernel is sure, and only what is written stays open.
+    otherwise = _unknown if causes is None else _by_kernel
+    parts = [otherwise(whole.join(few, on=ALIKE[1:], how="semi", nulls_equal=True))]
     # Operations shorter than the sampling interval contain few wait events, so all of them
     # count.
     for samples, alike in ((within, ALIKE), (within, ALIKE[1:]), (words_of_sleeps, ALIKE[1:])):
@@ -180,9 +183,9 @@ def _in_proportion(asleep: pl.DataFrame, causes: Sequence[str] | None = None) ->
     return pl.concat([*parts, _by_kernel(left)])
 
 
-def _too_few(words: pl.DataFrame) -> pl.DataFrame:
-    """Return the kinds of sleep with too few wait events in the run: kind, by_kernel."""
-    counted = words.group_by(ALIKE[1:], maintain_order=True).agg(pl.len().alias("words"))
+def _too_few(events: pl.DataFrame) -> pl.DataFrame:
+    """Return the kinds of sleep with too few wait events in the run."""
+    counted = events.group_by(ALIKE[1:], maintain_order=True).agg(pl.len().alias("words"))
     return counted.filter(pl.col("words") < WORDS_MIN).drop("words")
 
 

@@ -70,7 +70,7 @@ class FileFacts(BaseModel):
 
 @dataclass(frozen=True)
 class Sleep:
-    """The kernel's facts about one sleep; None if absent.
+    """Facts from the kernel's scheduler about one thread's sleep; None if absent.
 
     Attributes:
         state: State of the thread, as in `waits.arrows`.
@@ -93,7 +93,7 @@ class Sleep:
 
 @dataclass(frozen=True)
 class Rule:
-    """A rule on the kernel's facts about a sleep.
+    """A rule that names the cause of a sleep from kernel facts.
 
     Facts that the rule does not name may have any value.
 
@@ -133,7 +133,7 @@ class Rule:
 
 @dataclass(frozen=True)
 class Event:
-    """A rule on the engine's wait event of a process.
+    """A rule that names the cause of a wait event of the engine.
 
     Attributes:
         cause: Name of a cause in `analysis.causes`.
@@ -183,7 +183,7 @@ class WaitRules:
 
 
 def parse_waits(text: str, source: str) -> WaitRules:
-    """Parse the rules of a `waits.toml`.
+    """Parse the rules of a `waits.toml`, which name the causes of threads' sleeps.
 
     Raises:
         UsageError: If the text cannot be read or a rule is invalid. The message contains
@@ -241,15 +241,17 @@ def _rule(entry: dict[str, Any], origin: str, calls: set[str]) -> Rule:
     for call in facts.calls:
         if call not in calls:
             raise UsageError(
-                f"{origin}: system call {call!r} is not known; {suggestion(call, sorted(calls))}"
+                f"{origin}: unknown system call {call!r}; {suggestion(call, sorted(calls))}"
             )
     named = [glob for glob in facts.channels if not is_any(glob)]
     if len(named) < len(facts.channels) or any(map(is_any, facts.threads)):
-        raise UsageError(f"{origin}: every name matches '*': leave the key out, or name some.")
+        raise UsageError(
+            f"{origin}: '*' matches every name: remove the key, or write more specific names."
+        )
     if not (facts.states or facts.channels or facts.calls or facts.at_rest):
         raise UsageError(
-            f"{origin}: it would match every sleep: name states, channels or calls, or say"
-            " at_rest = true."
+            f"{origin}: the rule would match every sleep: name states, channels or calls, or "
+            "write at_rest = true."
         )
     return Rule(**facts.model_dump(), origin=origin)
 
@@ -264,8 +266,8 @@ def _check_cause(cause: str, origin: str) -> None:
     if cause in SLEEPS:
         return
     if cause in {part.name for part in CAUSES}:
-        raise UsageError(f"{origin}: {cause!r} is no cause of sleep; write one of {_listed()}.")
-    raise UsageError(f"{origin}: cause {cause!r} is not known; {suggestion(cause, list(SLEEPS))}")
+        raise UsageError(f"{origin}: {cause!r} is not a cause of sleep; write one of {_listed()}.")
+    raise UsageError(f"{origin}: unknown cause {cause!r}; {suggestion(cause, list(SLEEPS))}")
 
 
 def _listed() -> str:

@@ -1,4 +1,4 @@
-"""Turns samples of threads into spans of time, and assigns them to operations.
+"""Turns samples of threads into time spans of one state, and assigns them to operations.
 
 A thread keeps its last sampled state until the sample before the one with a change. The exact
 time of the change between both samples is unknown, so the midpoint is used. The time of the next
@@ -30,7 +30,7 @@ CLOCKS = ("on_cpu_ns", "run_delay_ns")
 
 
 def spans_of(waits: pl.DataFrame) -> pl.DataFrame:
-    """Return one row per span without a sampled change, ordered by thread and time.
+    """Return one row per time span of a thread without a change of state.
 
     Columns: life (the thread; a reused tid is another thread), pid, tid, comm, state, channel,
     call, address, on_cpu_ns, run_delay_ns (at its first sample); first_look_ns, last_look_ns
@@ -95,7 +95,7 @@ def _spans(rows: pl.DataFrame, over_ns: int, stands_for_ns: int) -> pl.DataFrame
 
 
 def lives_of(spans: pl.DataFrame) -> pl.DataFrame:
-    """Return one row per thread.
+    """Return one row per thread with the start and end of its lifetime.
 
     Columns: life, pid, tid, first_look_ns, last_look_ns, born_ns, over_ns, was_there, has_ended,
     on_cpu_ns, run_delay_ns (at its last sample), queued_ns. queued_ns is the estimated run queue
@@ -123,7 +123,7 @@ def lives_of(spans: pl.DataFrame) -> pl.DataFrame:
 
 
 def within(intervals: pl.DataFrame, begin: str, end: str, passes: pl.DataFrame) -> pl.DataFrame:
-    """Return each interval together with each of the passes that it overlaps.
+    """Return each time interval together with each execution that it overlaps.
 
     Args:
         intervals: Rows with two columns of times. If both tables have `session`, only passes of
@@ -158,7 +158,7 @@ def _within(intervals: pl.DataFrame, begin: str, end: str, passes: pl.DataFrame)
 
 
 def looked(spans: pl.DataFrame, passes: pl.DataFrame) -> pl.DataFrame:
-    """Return spans with a sample in a pass, with the pass's columns and looked_ns."""
+    """Return thread states sampled in an execution, with the sampled time."""
     placed = within(spans, "first_look_ns", "last_look_ns", passes)
     begun = pl.col("first_look_ns") >= pl.col("started_ns")
     ended = pl.col("last_look_ns") <= pl.col("finished_ns")
@@ -187,7 +187,7 @@ def _looks_ns(length: pl.Expr, half_gap: pl.Expr) -> pl.Expr:
 
 
 def existed(lives: pl.DataFrame, passes: pl.DataFrame) -> pl.DataFrame:
-    """Return the lives of threads within passes, with the pass's columns and existed_ns."""
+    """Return the lifetimes of threads within executions, in ns."""
     placed = within(lives, "born_ns", "over_ns", passes)
     length = pl.min_horizontal("over_ns", "finished_ns") - pl.max_horizontal(
         "born_ns", "started_ns"
@@ -196,7 +196,7 @@ def existed(lives: pl.DataFrame, passes: pl.DataFrame) -> pl.DataFrame:
 
 
 def began_and_ended(lives: pl.DataFrame, passes: pl.DataFrame) -> pl.DataFrame:
-    """Return ended threads that were sampled within a single pass, with the pass's columns."""
+    """Return threads that were sampled within a single execution and ended in it."""
     seen = within(lives.filter("has_ended"), "first_look_ns", "last_look_ns", passes)
     return seen.filter(
         pl.col("first_look_ns") >= pl.col("started_ns"),
@@ -205,7 +205,7 @@ def began_and_ended(lives: pl.DataFrame, passes: pl.DataFrame) -> pl.DataFrame:
 
 
 def clocks_at(spans: pl.DataFrame, moments: pl.DataFrame) -> pl.DataFrame:
-    """Return threads' clocks at given moments: `moments` with on_cpu_ns and run_delay_ns.
+    """Return threads' CPU clocks at given moments, interpolated.
 
     Clocks are assumed to grow evenly between two samples. Before its first sample, a thread that
     existed at the first round has its first values, and any other thread has zero.
@@ -248,7 +248,7 @@ def clocks_at(spans: pl.DataFrame, moments: pl.DataFrame) -> pl.DataFrame:
 
 
 def growth(spans: pl.DataFrame, pairs: pl.DataFrame) -> pl.DataFrame:
-    """Return `pairs` with the growth of their clocks from started_ns to finished_ns."""
+    """Return the growth of threads' CPU clocks from started_ns to finished_ns."""
     edges = ("started_ns", "finished_ns")
     moments = pl.concat([pairs.select("life", pl.col(edge).alias("time_ns")) for edge in edges])
     at = clocks_at(spans, moments.unique())

@@ -33,7 +33,7 @@ AT_WORK = (LEADER, WORKER)
 
 
 def sessions_of(spans: pl.DataFrame) -> pl.Series:
-    """Return the driver's session threads, in which an embedded engine executes: lives."""
+    """Return the driver's session threads, in which an embedded engine executes."""
     return spans.filter(pl.col("comm") == SESSION_THREAD)["life"].unique()
 
 
@@ -62,7 +62,7 @@ def serving(run: Run) -> pl.DataFrame | None:
 
 
 def serves_by_thread(run: Run, passes: pl.DataFrame) -> bool:
-    """Return True if the thread of each session of the passes is known."""
+    """Return True if the thread that serves each session is known."""
     threads = serving(run)
     if threads is None:
         return False
@@ -70,7 +70,7 @@ def serves_by_thread(run: Run, passes: pl.DataFrame) -> bool:
 
 
 def _of_threads(threads: pl.DataFrame, lives: pl.DataFrame, passes: pl.DataFrame) -> pl.DataFrame:
-    """Return lives as in `of_server`, for servers with one thread per connection.
+    """Return threads with role and session, for servers with one thread per connection.
 
     A thread that served several connections belongs to the last measured one. Threads without a
     connection are helpers.
@@ -87,7 +87,7 @@ def _of_threads(threads: pl.DataFrame, lives: pl.DataFrame, passes: pl.DataFrame
 
 
 def of_server(run: Run, lives: pl.DataFrame, passes: pl.DataFrame) -> pl.DataFrame:
-    """Return lives with `kind` (role) and `session`, which is null for helpers and strangers."""
+    """Return threads with their role (leader, worker, helper) and session."""
     if not run.has("backends") or run.table("backends").is_empty():
         threads = serving(run)
         if threads is not None:
@@ -117,7 +117,7 @@ def of_server(run: Run, lives: pl.DataFrame, passes: pl.DataFrame) -> pl.DataFra
 
 
 def _with_short_workers(lives: pl.DataFrame, passes: pl.DataFrame) -> pl.DataFrame:
-    """Assign unknown threads that lived within one pass to that pass's session."""
+    """Return threads, with unknown ones assigned to the session whose execution they lived in."""
     unknown = lives.filter(pl.col("kind").is_null()).drop("session")
     born_in_pass = began_and_ended(unknown, passes)["life"].implode()
     short = pl.col("kind").is_null() & pl.col("life").is_in(born_in_pass)
@@ -129,7 +129,7 @@ def _with_short_workers(lives: pl.DataFrame, passes: pl.DataFrame) -> pl.DataFra
 
 
 def with_workers(spans: pl.DataFrame, lives: pl.DataFrame) -> pl.DataFrame:
-    """Return spans with `with_workers`: True for workers, and for sessions while they have one.
+    """Return thread states, marked True for workers and for sessions with workers.
 
     Args:
         spans: Spans with the column life.
@@ -156,7 +156,7 @@ def with_workers(spans: pl.DataFrame, lives: pl.DataFrame) -> pl.DataFrame:
 
 
 def _together(workers: pl.DataFrame) -> pl.DataFrame:
-    """Return the periods in which each session had workers, merged if they overlap."""
+    """Return the periods in which each session had parallel workers."""
     before = pl.col("over_ns").cum_max().shift(1).over("session")
     apart = (pl.col("born_ns") > before).fill_null(value=True).cum_sum()
     return (
@@ -182,7 +182,7 @@ def is_one_process(lives: pl.DataFrame) -> bool:
 def of_process(
     spans: pl.DataFrame, lives: pl.DataFrame, passes: pl.DataFrame, counted: pl.DataFrame
 ) -> pl.DataFrame:
-    """Return the threads at work in each pass: life, sequence, kind, rank (1 ran most), ran_share.
+    """Return the threads that worked in each execution, ranked by CPU time.
 
     In a pass shorter than the sampling interval, no thread was sampled while it ran. In such a
     pass, the session's thread of an embedded engine counts.
@@ -206,7 +206,7 @@ def of_process(
 
 
 def for_others(at_work: pl.DataFrame, named: pl.DataFrame, passes: pl.DataFrame) -> pl.DataFrame:
-    """Return the threads at work in each pass that serve others: life, sequence.
+    """Return the threads that worked in each execution for other clients.
 
     Some threads that serve others ran less than another thread and slept mostly for a client.
     Other threads hardly ran and slept as they do between operations: these manage the server.

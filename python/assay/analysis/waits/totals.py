@@ -1,4 +1,4 @@
-"""Sums the counters of threads over whole passes, with stolen and throttled time."""
+"""Sums the CPU clocks of threads over executions, with stolen and throttled time."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ COUNTED = ("on_cpu_ns", "run_delay_ns", "stolen_ns", "throttled_ns")
 
 
 def whole_pass(passes: pl.DataFrame) -> pl.DataFrame:
-    """Return the measured part as one pass."""
+    """Return the measured part as a single execution."""
     return as_one(passes).with_columns(pl.lit(0, dtype=pl.UInt64).alias("sequence"))
 
 
 def grown_within(spans: pl.DataFrame, lives: pl.DataFrame, passes: pl.DataFrame) -> pl.DataFrame:
-    """Return the growth of these threads' clocks within each pass."""
+    """Return the growth of threads' CPU clocks within each execution."""
     names = ("on_cpu_grown_ns", "run_delay_grown_ns")
     alive = existed(lives.drop("session"), passes)
     return growth(spans, alive).group_by("sequence", maintain_order=True).agg(pl.col(names).sum())
 
 
 def with_machine(run: Run, counted: pl.DataFrame, passes: pl.DataFrame) -> pl.DataFrame:
-    """Return sums by operation, with time taken by a hypervisor and by a CPU limit."""
+    """Return sums by operation, with the time taken by a hypervisor and by a CPU limit."""
     stolen, held = pl.lit(None, dtype=pl.Float64), pl.lit(0.0)
     if run.has("cpus"):
         counted = counted.join(stolen_ns(run.table("cpus"), passes), on="sequence", how="left")
@@ -51,7 +51,7 @@ def with_machine(run: Run, counted: pl.DataFrame, passes: pl.DataFrame) -> pl.Da
 
 
 def ticks_share(run: Run, operations: pl.DataFrame, pids: pl.Series | None = None) -> pl.DataFrame:
-    """Return one user_share for all operations, from the ticks of the engine's processes."""
+    """Return the user mode share of CPU time for all operations, from clock ticks."""
     share = None
     if run.has("processes"):
         seen = run.table("processes").with_columns(pl.col("account").cast(pl.String))

@@ -1,4 +1,4 @@
-"""Changes that a user can suppose: the effect of each on one operation, and its assumption.
+"""Supposed changes: the effect of each on one operation, and its assumption.
 
 A change returns the operation after it, with a lower and an upper bound of the time by its
 model. If the run lacks facts that the change needs, the operation stays as it is.
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 # Causes that can be removed. CPU time is removed by kind of work, and waits for others follow.
 WAITS = tuple(c.name for c in CAUSES if c.name not in ON_CPU and c.name not in FOLLOW)
 
-NO_WAITS = "causes of waiting are measured around the operations of an order (no --clients)"
+NO_WAITS = "causes of waiting are measured only if operations run one after another (no --clients)"
 
 
 @dataclass(frozen=True)
 class Changed:
-    """One operation after a change.
+    """One operation after a supposed change, with bounds of its time.
 
     Attributes:
         operation: The operation after the change.
@@ -41,38 +41,38 @@ class Changed:
 
 
 class SupposedChange(Protocol):
-    """A supposed change of a run."""
+    """Interface of a supposed change, such as more cores or one faster operation."""
 
     @property
     def says(self) -> str:
-        """The change as a short text."""
+        """The supposed change as a short text."""
 
     @property
     def assumption(self) -> str:
         """The assumption of the prediction as a sentence."""
 
     def check(self, measured: Measured) -> None:
-        """Raise `UsageError` if the run lacks what the change needs."""
+        """Raise `UsageError` if the run lacks measurements that the supposed change needs."""
 
     def of(self, operation: TimedOperation, cores: int | None) -> Changed | None:
-        """Return the operation after the change; None if the run lacks needed facts."""
+        """Return the operation after the supposed change; None if the run lacks needed facts."""
 
 
 @dataclass(frozen=True)
 class ScaleOperation:
-    """A change that multiplies an operation's time by a factor above 0."""
+    """A supposed change that multiplies an operation's time by a factor above 0."""
 
     name: str
     factor: float
 
     @property
     def says(self) -> str:
-        """The change as a short text."""
+        """The supposed factor of an operation's time as a short text."""
         return f"{self.name} takes {self.factor:g} times as long"
 
     @property
     def assumption(self) -> str:
-        """The assumption of the prediction as a sentence."""
+        """The assumption behind a factor of an operation's time, as a sentence."""
         return "Other operations take as long as before."
 
     def check(self, measured: Measured) -> None:
@@ -84,26 +84,26 @@ class ScaleOperation:
             )
 
     def of(self, operation: TimedOperation, cores: int | None) -> Changed | None:  # noqa: ARG002
-        """Return the operation after the change."""
+        """Return the operation with its time multiplied by the supposed factor."""
         made = operation.scaled(self.factor if operation.name == self.name else 1.0)
         return Changed(made, made.seconds, made.seconds)
 
 
 @dataclass(frozen=True)
 class SetTime:
-    """A change that gives an operation a fixed time."""
+    """A supposed change that gives an operation a fixed time."""
 
     name: str
     seconds: float
 
     @property
     def says(self) -> str:
-        """The change as a short text."""
+        """The supposed time of an operation as a short text."""
         return f"{self.name} takes {seconds_text(self.seconds)}"
 
     @property
     def assumption(self) -> str:
-        """The assumption of the prediction as a sentence."""
+        """The assumption behind a fixed time of an operation, as a sentence."""
         return "Other operations take as long as before."
 
     def check(self, measured: Measured) -> None:
@@ -113,7 +113,7 @@ class SetTime:
             raise UsageError(f"{self.name} cannot take {self.seconds:g} s: name a time above 0")
 
     def of(self, operation: TimedOperation, cores: int | None) -> Changed | None:  # noqa: ARG002
-        """Return the operation after the change."""
+        """Return the operation with the supposed fixed time."""
         if operation.name != self.name:
             return Changed(operation, operation.seconds, operation.seconds)
         # If other changes left the operation no time, its threads' time cannot be scaled.
@@ -124,18 +124,18 @@ class SetTime:
 
 @dataclass(frozen=True)
 class RemoveWork:
-    """A change that removes a kind of work, by its name in CPU samples."""
+    """A supposed change that removes a kind of work, such as sorting."""
 
     work: str
 
     @property
     def says(self) -> str:
-        """The change as a short text."""
+        """The removed kind of work as a short text."""
         return f"no {self.work}"
 
     @property
     def assumption(self) -> str:
-        """The assumption of the prediction as a sentence."""
+        """The assumption behind removing a kind of work, as a sentence."""
         return (
             "The work's CPU time goes, and with it as large a share of the waiting for a CPU; it"
             " was spread over an operation's active threads like the rest of their time, and idle"
@@ -143,19 +143,20 @@ class RemoveWork:
         )
 
     def check(self, measured: Measured) -> None:
-        """Raise `UsageError` for work without samples, or a run without samples."""
+        """Raise `UsageError` for a kind of work without CPU samples."""
         if all(operation.work is None for operation in measured.operations):
             raise UsageError(
-                f"run {measured.run} has no CPU samples of work by operation: measure it again"
-                f" with --profile"
+                f"the run {measured.run} has no CPU samples by operation: measure again with "
+                "--profile"
             )
         if self.work not in measured.works:
             raise UsageError(
-                f"no operation worked at {self.work!r}: {suggestion(self.work, measured.works)}"
+                f"no operation has CPU samples of the work {self.work!r}: "
+                f"{suggestion(self.work, measured.works)}"
             )
 
     def of(self, operation: TimedOperation, cores: int | None) -> Changed | None:  # noqa: ARG002
-        """Return the operation after the change; None without samples or a split of its time."""
+        """Return the operation without a kind of work; None without samples or time by cause."""
         if operation.work is None or operation.thread_s is None:
             return None
         share = operation.work.get(self.work, 0.0)
@@ -169,42 +170,42 @@ class RemoveWork:
 
 @dataclass(frozen=True)
 class RemoveWait:
-    """A change that removes a cause of waiting, by its name in `analysis.causes`."""
+    """A supposed change that removes a cause of waiting, such as disk reads."""
 
     cause: str
 
     @property
     def says(self) -> str:
-        """The change as a short text."""
+        """The removed cause of waiting as a short text."""
         return f"no time in: {TITLES.get(self.cause, self.cause)}"
 
     @property
     def assumption(self) -> str:
-        """The assumption of the prediction as a sentence."""
+        """The assumption behind removing a cause of waiting, as a sentence."""
         return (
             "The waiting goes and nothing comes in its place; it was spread over an operation's"
             " active threads like the rest of their time, and idle threads wait as much less."
         )
 
     def check(self, measured: Measured) -> None:
-        """Raise `UsageError` if the cause is no cause of waiting, or was not measured."""
+        """Raise `UsageError` if the cause is not a wait, or was not measured."""
         if self.cause not in WAITS:
             raise UsageError(_no_such_wait(self.cause))
         split = [op.thread_s for op in measured.operations if op.thread_s is not None]
         if not split:
             raise UsageError(
-                f"the time of run {measured.run} is not split by cause: that needs passes over an"
-                " order (no --clients) and operations of a millisecond or more"
+                f"the time of the run {measured.run} is not split by cause: this needs passes "
+                "in order (no --clients) and operations of a millisecond or more"
             )
         if not any(self.cause in parts for parts in split):
             titles = [TITLES[name] for name in WAITS if any(name in parts for parts in split)]
             raise UsageError(
-                f"run {measured.run} did not measure {TITLES[self.cause]!r}; "
-                + (f"it knows: {', '.join(titles)}" if titles else NO_WAITS)
+                f"the run {measured.run} did not measure {TITLES[self.cause]!r}; "
+                + (f"measured were: {', '.join(titles)}" if titles else NO_WAITS)
             )
 
     def of(self, operation: TimedOperation, cores: int | None) -> Changed | None:  # noqa: ARG002
-        """Return the operation after the change; None if the cause was not measured."""
+        """Return the operation without a cause of waiting; None if it was not measured."""
         if operation.thread_s is None or self.cause not in operation.thread_s:
             return None
         return without(operation, {self.cause: 0.0})
@@ -212,18 +213,18 @@ class RemoveWait:
 
 @dataclass(frozen=True)
 class SetCores:
-    """A change that gives the engine another number of cores."""
+    """A supposed change that gives the engine another number of cores."""
 
     cores: int
 
     @property
     def says(self) -> str:
-        """The change as a short text."""
+        """The supposed number of cores as a short text."""
         return f"{self.cores} core{'s' if self.cores != 1 else ''}"
 
     @property
     def assumption(self) -> str:
-        """The assumption of the prediction as a sentence."""
+        """The assumption behind another number of cores, as a sentence."""
         return (
             "Amdahl's law: time in which all threads at work want a CPU changes with the number"
             " that have one, all other time stays; there are as many threads as now (as many a core"
@@ -232,29 +233,29 @@ class SetCores:
         )
 
     def check(self, measured: Measured) -> None:
-        """Raise `UsageError` for less than one core, or a run without a number of cores."""
+        """Raise `UsageError` for less than one core, or a run without a known number of cores."""
         if self.cores < 1:
-            raise UsageError(f"an engine cannot run on {self.cores} cores: name 1 or more")
+            raise UsageError(f"an engine cannot run on {self.cores} cores: write 1 or more")
         if measured.cores is None:
             raise UsageError(f"run {measured.run} did not record how many CPUs it could use")
         if measured.clients is not None:
             raise UsageError(
-                "under a load with clients it is unknown which operations wait for a CPU: measure"
-                " it with --pin engine=... instead"
+                "under a load with clients, Assay cannot attribute waits for a CPU to "
+                "operations: measure with --pin engine=... instead"
             )
         if measured.test is not None and measured.test.streams is not None:
             raise UsageError(
-                "it is unknown what streams that share cores would do with other cores: predict"
-                " it from a run with --test power"
+                "the effect of other cores on concurrent streams cannot be predicted: use a "
+                "run with --test power"
             )
         if all(operation.thread_s is None for operation in measured.operations):
             raise UsageError(
-                f"the time of run {measured.run} is not split by cause, so it is unknown how its"
-                f" operations use cores: that needs operations of a millisecond or more"
+                f"it is unknown how many cores the operations of run {measured.run} used, because "
+                "their time is not split by cause: use a run with operations of 1 ms or more"
             )
 
     def of(self, operation: TimedOperation, cores: int | None) -> Changed | None:
-        """Return the operation after the change; None if the split or the cores are not known."""
+        """Return the operation with another number of cores; None if its time is not split."""
         if operation.thread_s is None or cores is None:
             return None
         least_s, most_s = bounds_s(operation, cores, self.cores)
@@ -262,7 +263,7 @@ class SetCores:
 
 
 def wait_named(text: str) -> str:
-    """Return the name of a cause from its name or title, such as `disk read`."""
+    """Return the internal name of a wait from its name or title, such as `disk read`."""
     by_title = {title.lower(): name for name, title in TITLES.items()}
     lowered = text.strip().lower()
     return by_title.get(lowered, lowered.replace(" ", "_"))
@@ -297,7 +298,9 @@ def without(operation: TimedOperation, left: Mapping[str, float]) -> Changed:
 
 def _check_operation(name: str, measured: Measured) -> None:
     if name not in measured.names:
-        raise UsageError(f"no operation {name!r} was measured: {suggestion(name, measured.names)}")
+        raise UsageError(
+            f"the run measured no operation {name!r}: {suggestion(name, measured.names)}"
+        )
 
 
 def _no_such_wait(cause: str) -> str:

@@ -45,7 +45,7 @@ def threads_on(operation: TimedOperation, before: int, after: int) -> float:
 
 
 def seconds_on(operation: TimedOperation, before: int, after: int) -> float:
-    """Return the predicted seconds of the operation."""
+    """Return the predicted seconds of an operation on another number of cores."""
     least_s, most_s = bounds_s(operation, before, after)
     parallel = parallel_share(operation)
     threads = max(1.0, operation.threads or 1.0)
@@ -55,7 +55,7 @@ def seconds_on(operation: TimedOperation, before: int, after: int) -> float:
 
 
 def bounds_s(operation: TimedOperation, before: int, after: int) -> tuple[float, float]:
-    """Return the minimum and maximum seconds on other cores, if CPU seconds stay the same.
+    """Return minimum and maximum seconds of an operation on another number of cores.
 
     The minimum is the CPU time spread over all cores, and without more cores at least the
     present time. The maximum with more cores is the present time. With fewer cores it is the
@@ -72,7 +72,7 @@ def bounds_s(operation: TimedOperation, before: int, after: int) -> tuple[float,
 
 
 def on_cores(operation: TimedOperation, before: int, after: int) -> TimedOperation:
-    """Return the operation on other cores, with equal CPU time and other waits for a processor.
+    """Return the operation on another number of cores, with equal CPU time.
 
     An operation whose time was not split stays as it is.
     """

@@ -1,4 +1,4 @@
-"""Ranks the gain of removing each cause and each kind of work, one at a time."""
+"""Ranks the time saved by removing each cause of waiting and each kind of work."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CHANGE_MIN = 0.005
 
 @dataclass(frozen=True)
 class Worth:
-    """The gain if one cause or kind of work took no time: an upper bound of any change.
+    """The gain if one cause or kind of work took no time, which bounds any change's gain.
 
     Attributes:
         kind: `work` for a kind of work in CPU samples, `wait` for a cause in `analysis.causes`.
@@ -38,13 +38,13 @@ class Worth:
 
     @property
     def gain(self) -> float:
-        """The improvement of the run's first metric, as a share of its value."""
+        """The improvement of the run's main metric, as a share of its value."""
         first = self.prediction.metrics[0]
         change = first.change or 0.0
         return change if first.metric.better == "higher" else -change
 
     def facts(self) -> dict[str, Any]:
-        """Return the gain as JSON values."""
+        """Return the gain of removing one cause as JSON values."""
         return {
             "kind": self.kind,
             "subject": self.subject,
@@ -55,7 +55,7 @@ class Worth:
 
 
 def worth(measured: Measured) -> tuple[Worth, ...]:
-    """Return the gains of the largest kinds of work and causes of waiting, largest first.
+    """Return the gains of removing the largest kinds of work and causes of waiting.
 
     The result is empty if an operation has no time.
     """
@@ -76,7 +76,7 @@ def worth(measured: Measured) -> tuple[Worth, ...]:
 
 
 def _with_intervals(measured: Measured, candidates: list[Worth]) -> Iterator[Worth]:
-    """Yield candidates with their intervals, which take most of the computation."""
+    """Yield the gains of removing causes, with their 95 % intervals."""
     drawn = resamples(measured) if candidates else NO_RESAMPLES
     for candidate in candidates:
         made = RemoveWork if candidate.kind == "work" else RemoveWait

@@ -1,4 +1,4 @@
-"""Computes metrics from the times of a run's operations.
+"""Computes a run's metrics, such as throughput, from the times of its operations.
 
 The power-like and the throughput-like metric have the form of the TPC-H specification's metrics,
 for one stream without refresh functions: 22 intervals instead of 24, medians instead of one
@@ -26,7 +26,7 @@ Better = Literal["lower", "higher"]
 
 @dataclass(frozen=True)
 class Metric:
-    """A metric of a whole run.
+    """A metric of a whole run, computed from operations' times.
 
     Attributes:
         name: Name in documents.
@@ -50,13 +50,13 @@ class Metric:
     also: tuple[Of, ...] = ()
 
     def value(self, seconds: Sequence[float]) -> float | None:
-        """Return the value of the metric; None if it is infinite."""
+        """Return the metric's value for given operation times; None if it is infinite."""
         value = self.of(seconds)
         return value if math.isfinite(value) else None
 
 
 def metrics_of(measured: Measured) -> tuple[Metric, ...]:
-    """Return the metrics that a run has."""
+    """Return the metrics that can be predicted for a run."""
     if measured.has_test_metrics:
         # The other module creates metrics of this module's class.
         from assay.analysis.whatif.specified import metrics_of_test
@@ -110,17 +110,17 @@ def _load_metrics(measured: Measured) -> tuple[Metric, ...]:
 
 
 def geometric(seconds: Sequence[float]) -> float:
-    """Return the geometric mean; 0 if a time is 0."""
+    """Return the geometric mean of times in seconds; 0 if a time is 0."""
     return geometric_mean(seconds) or 0.0
 
 
 def power_like(seconds: Sequence[float], scale: float) -> float:
-    """Return queries per hour by the geometric mean of one stream, times the scale."""
+    """Return queries per hour by the geometric mean of one stream's times, times the scale."""
     return formulas.power(raised_s(seconds), (), scale)
 
 
 def throughput_like(seconds: Sequence[float], scale: float) -> float:
-    """Return queries per hour of one stream, times the scale."""
+    """Return queries per hour of one stream by the sum of its times, times the scale."""
     return formulas.throughput(1, math.fsum(seconds), scale, len(seconds))
 
 
@@ -130,7 +130,7 @@ def composite(seconds: Sequence[float], scale: float) -> float:
 
 
 def closed_loop(throughput_per_s: float, before_s: float, after_s: float) -> float:
-    """Return the throughput of equally many clients without think time, after a change of time.
+    """Return the throughput of a closed load after its operations' mean time has changed.
 
     The law of the closed loop is: clients = throughput x time of an operation.
     """
@@ -138,6 +138,6 @@ def closed_loop(throughput_per_s: float, before_s: float, after_s: float) -> flo
 
 
 def weighted_mean(seconds: Sequence[float], weights: Sequence[float]) -> float:
-    """Return the mean seconds of an execution in the mix."""
+    """Return the mean seconds of an execution, weighted by each operation's frequency."""
     pairs = zip(seconds, weights, strict=True)
     return math.fsum(operation_s * weight for operation_s, weight in pairs) / math.fsum(weights)

@@ -36,7 +36,7 @@ NAMED_MAX = 8
 
 @dataclass(frozen=True)
 class PredictedMetric:
-    """The prediction of one metric.
+    """The predicted value of one metric after supposed changes.
 
     Attributes:
         metric: The metric.
@@ -75,7 +75,7 @@ class PredictedMetric:
 
 @dataclass(frozen=True)
 class PredictedOperation:
-    """The prediction of one operation's time, in seconds.
+    """The predicted time of one operation after supposed changes, in seconds.
 
     Attributes:
         name: Name in the workload.
@@ -130,11 +130,11 @@ class Prediction:
     measured: int
 
     def metric(self, name: str) -> PredictedMetric:
-        """Return one metric by its name."""
+        """Return the prediction of one metric by its name."""
         return next(metric for metric in self.metrics if metric.metric.name == name)
 
     def facts(self) -> dict[str, Any]:
-        """Return the prediction as JSON values."""
+        """Return the predicted metrics and operation times as JSON values."""
         return {
             "changes": list(self.changes),
             "assumptions": list(self.assumptions),
@@ -149,7 +149,7 @@ class Prediction:
 
 @dataclass(frozen=True)
 class _Course:
-    """The state of one operation while changes are applied one after another.
+    """One operation's time while supposed changes are applied one after another.
 
     Attributes:
         now: The operation after the changes so far.
@@ -163,7 +163,7 @@ class _Course:
     factor: float | None = 1.0
 
     def after(self, change: SupposedChange, cores: int | None) -> _Course | None:
-        """Return the state after one more change; None if the run lacks what the change needs."""
+        """Return the operation's state after one more supposed change, or None."""
         made = change.of(self.now, cores)
         if made is None:
             return None
@@ -176,7 +176,7 @@ class _Course:
         return _Course(made.operation, self.least_s * least, self.most_s * most, factor)
 
     def of_pass(self, seconds: float) -> float:
-        """Return the predicted seconds of a pass, from its measured seconds."""
+        """Return the predicted seconds of one execution, from its measured seconds."""
         return self.now.seconds if self.factor is None else seconds * self.factor
 
 
@@ -185,7 +185,7 @@ def predict(
     changes: Sequence[SupposedChange],
     resampled: Resamples | None = None,
 ) -> Prediction:
-    """Return the prediction of each metric after changes that are applied in order.
+    """Return the prediction of each metric after supposed changes, applied in order.
 
     Args:
         measured: The run.
@@ -229,12 +229,12 @@ def predict(
 
 
 def _needs_a_processor(change: SupposedChange) -> bool:
-    """Return True if the prediction depends on waits for a processor."""
+    """Return True if the prediction depends on waits for a CPU."""
     return isinstance(change, RemoveWork | SetCores) or change == RemoveWait(QUEUE)
 
 
 def _competition(measured: Measured) -> list[str]:
-    """Return a note if other programs used enough CPU time to matter; empty otherwise."""
+    """Return a note if other programs used enough CPU time to affect a prediction."""
     share = measured.background_share
     waited = any((op.thread_s or {}).get(QUEUE) for op in measured.operations)
     if share is None or share < BACKGROUND_SHARE_MAX or not waited:
@@ -250,16 +250,16 @@ def check_whole(measured: Measured) -> None:
     """Raise `UsageError` for a run whose metrics have no value."""
     if measured.without_time:
         raise UsageError(
-            f"{', '.join(measured.without_time)} of run {measured.run} never succeeded: a metric"
-            " without it would look like a result"
+            f"{', '.join(measured.without_time)} never succeeded in the run {measured.run}, so "
+            "its metric cannot be predicted"
         )
     if measured.why_not is not None:
         raise UsageError(
-            f"run {measured.run} has no metric, so there is nothing to predict: {measured.why_not}"
+            f"the run {measured.run} has no metric that could be predicted: {measured.why_not}"
         )
     if not measured.operations:
         raise UsageError(
-            f"run {measured.run} measured no operation, so there is nothing to predict"
+            f"the run {measured.run} measured no operation, so nothing can be predicted"
         )
 
 
@@ -315,7 +315,7 @@ def _change(after: float, before: float) -> float | None:
 def _interval(
     metric: Metric, courses: Sequence[_Course], resampled: Resamples
 ) -> tuple[float, float] | None:
-    """Return the 95 % interval of the change, by the percentile bootstrap over passes."""
+    """Return the 95 % interval of a metric's predicted change, by the bootstrap over passes."""
     changes = []
     for times, before in zip(resampled.times, resampled.values(metric), strict=True):
         moved = [course.of_pass(seconds) for course, seconds in zip(courses, times, strict=True)]

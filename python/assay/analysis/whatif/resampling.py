@@ -1,4 +1,4 @@
-"""Resamples the passes of a run, as the basis of the intervals of predictions."""
+"""Resamples the passes over a run's operations, for the intervals of predictions."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Resamples:
     _values: dict[str, list[float]] = field(default_factory=dict)
 
     def values(self, metric: Metric) -> list[float]:
-        """Return the values of a metric in each resample; computed once for all predictions."""
+        """Return a metric's value in each bootstrap resample."""
         if metric.name not in self._values:
             self._values[metric.name] = [metric.of(times) for times in self.times]
         return self._values[metric.name]
@@ -41,12 +41,12 @@ NO_RESAMPLES = Resamples([])
 
 
 def passes_of(measured: Measured) -> int:
-    """Return the number of passes; 0 under a load."""
+    """Return the number of passes over all operations in a run; 0 under a load."""
     return max((len(operation.passes) for operation in measured.operations), default=0)
 
 
 def resamples(measured: Measured) -> Resamples:
-    """Return medians of the operations over passes drawn with replacement, in their order.
+    """Return median operation times in bootstrap resamples of the run's passes.
 
     A pass is drawn as a whole, because a disturbance may affect all queries of a pass. Empty
     with too few passes and under a load.

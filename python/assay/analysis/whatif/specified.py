@@ -1,4 +1,4 @@
-"""Computes the metrics of a whole test from the times of its operations.
+"""Computes TPC-H's metrics of a whole test from the times of its operations.
 
 If an operation's time changes by a factor, it changes by this factor in every power and
 throughput test. Each stream continues in its order, and the reported run is the one with the
@@ -32,14 +32,14 @@ BOTH_TESTS = (
 
 
 def metrics_of_test(test: Played, operations: Sequence[TimedOperation]) -> tuple[Metric, ...]:
-    """Return the metrics of a test, as functions of the times of its operations."""
+    """Return the metrics of a TPC-H test, as functions of the times of its operations."""
     model = _Model(test, [(operation.name, operation.seconds) for operation in operations])
     forms = (model.metric, model.unrounded) if test.rounding_dominates else (model.metric,)
     return tuple(form(kind) for kind in IN_ORDER if kind in test.metrics for form in forms)
 
 
 class _Model:
-    """A test as a function of its operations' times."""
+    """A TPC-H test as a function of its operations' times."""
 
     def __init__(self, test: Played, times: Sequence[tuple[str, float]]) -> None:
         self._test = test
@@ -47,7 +47,7 @@ class _Model:
         self._reported = test.reported
 
     def metric(self, kind: str) -> Metric:
-        """Return one metric of the test."""
+        """Return one TPC-H metric as a function of operation times."""
         name = self._test.named(kind)
 
         def rounded(seconds: Sequence[float]) -> float:
@@ -67,7 +67,7 @@ class _Model:
         )
 
     def unrounded(self, kind: str) -> Metric:
-        """Return the metric with unrounded intervals, for the reported run."""
+        """Return a TPC-H metric with unrounded intervals, for the reported run."""
         name, rounded = self._test.named(kind), self.metric(kind)
         title = f"{name.title}, of intervals that are not rounded"
         smooth = rounded.smooth
@@ -81,11 +81,11 @@ class _Model:
         return {name: after / before for (name, before), after in pairs if before > 0}
 
     def _smooth(self, seconds: Sequence[float]) -> Figures:
-        """Return unrounded metrics of the presently reported run, for slopes."""
+        """Return TPC-H metrics without rounding, so that slopes can be computed."""
         return figures(self._run.scaled(self._factors(seconds)), self._test.scale, rounded=False)
 
     def _shared(self, seconds: Sequence[float]) -> Figures:
-        """Return the metrics if each stream saves the same share of its time."""
+        """Return TPC-H metrics if each query stream saves the same share of its time."""
         run, factors = self._run, self._factors(seconds)
         after = figures(run.scaled(factors), self._test.scale, rounded=False)
         before = figures(run, self._test.scale, rounded=False)
@@ -107,7 +107,7 @@ class _Model:
 
 
 def value(run_figures: Figures, kind: str) -> float:
-    """Return the value of a metric; infinite without a value."""
+    """Return the value of a TPC-H metric; infinity if it has none."""
     power, throughput = run_figures.power, run_figures.throughput
     if kind == COMPOSITE:
         are_known = power is not None and throughput is not None

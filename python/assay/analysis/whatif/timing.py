@@ -1,4 +1,4 @@
-"""The input of a prediction: each operation's time, and the time of its threads."""
+"""Reads each operation's time and its threads' time by cause, as a prediction's input."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ WANTS_CPU = (*ON_CPU, "run_queue", "throttled", "stolen")
 
 @dataclass(frozen=True)
 class TimedOperation:
-    """One operation as it was measured, or after a change.
+    """The time of one operation, as measured or after a supposed change.
 
     Attributes:
         name: Name in the workload.
@@ -65,7 +65,7 @@ class TimedOperation:
 
     @property
     def active_s(self) -> float:
-        """Thread-seconds of threads that did not wait for others of the operation.
+        """Thread-seconds of threads that did not wait for other threads of the operation.
 
         The sum is at least the operation's time: a missing rest is one thread's unexplained
         time.
@@ -74,7 +74,7 @@ class TimedOperation:
 
     @property
     def wants_cpu_s(self) -> float:
-        """Thread-seconds on a CPU or waiting for one."""
+        """Thread-seconds that the operation spent on a CPU or waiting for one."""
         return self._sum(WANTS_CPU)
 
     @property
@@ -98,7 +98,7 @@ class TimedOperation:
 
 @dataclass(frozen=True)
 class Measured:
-    """A measured run as the input of predictions.
+    """A measured run as the input of predictions: its operations and their times.
 
     Attributes:
         run: Id of the run.
@@ -129,7 +129,7 @@ class Measured:
 
     @property
     def why_not(self) -> str | None:
-        """The reason why no metric has a value; None if metrics have values."""
+        """The reason why the run's metrics cannot be predicted; None if they can."""
         if self.without_time:
             return f"{', '.join(self.without_time)} never succeeded"
         if self.test is not None and self.test.why_not:
@@ -138,12 +138,12 @@ class Measured:
 
     @property
     def has_test_metrics(self) -> bool:
-        """True if the metrics are those of a test without steady passes."""
+        """True if the metrics are those of a TPC-H test without steady passes."""
         return self.test is not None and self.test.steady is None
 
     @property
     def names(self) -> list[str]:
-        """The names of the operations."""
+        """The names of the measured operations."""
         return [operation.name for operation in self.operations]
 
     @property
@@ -191,7 +191,7 @@ def measured_of(run: Run, summary: Summary) -> Measured:
 
 
 def _cores(run: Run) -> int | None:
-    """Return the number of CPUs that the engine could use; if embedded, those of its client."""
+    """Return the number of CPUs that the engine could use."""
     server = run.facts["engine"].get("kind") == "server"
     return pinned_cpus(run).get("engine" if server else "client") or cpus_allowed(run)
 
@@ -199,7 +199,7 @@ def _cores(run: Run) -> int | None:
 def _operations_of_passes(
     operations: list[OperationSummary], events: pl.DataFrame
 ) -> list[TimedOperation]:
-    """Return the operations of a run of passes, with the time of each pass."""
+    """Return the operations of a run with fixed order, with the time of each pass."""
     passes = _passes(events)
     return [
         TimedOperation(
@@ -218,7 +218,7 @@ def _operations_of_passes(
 def _operations_of_test(
     operations: list[OperationSummary], run: PerformanceRun
 ) -> list[TimedOperation]:
-    """Return operations with their intervals in the reported run; for streams, the mean."""
+    """Return the operations of a TPC-H test, with their intervals in the reported run."""
     timed = []
     for operation in operations:
         seconds = interval_seconds(run, operation.name)
@@ -236,7 +236,7 @@ def _operations_of_test(
 def _operations_of_steady_passes(
     operations: list[OperationSummary], steady: Steady
 ) -> list[TimedOperation]:
-    """Return operations with their intervals in the steady passes only."""
+    """Return the operations of a TPC-H test, with their intervals in steady passes only."""
     by_test = [{query.operation: query.seconds for query in test.queries} for test in steady.tests]
     timed = []
     for operation in operations:
@@ -259,7 +259,7 @@ def _operations_of_steady_passes(
 def _operations_of_mix(
     operations: list[OperationSummary], events: pl.DataFrame
 ) -> list[TimedOperation]:
-    """Return the operations of a load with mean times, because means determine the throughput."""
+    """Return the operations of a load with their mean times."""
     ended = succeeded(measured_times(events))
     means = ended.group_by(pl.col("operation").cast(pl.String), maintain_order=True).agg(
         pl.col("service_ns").mean() * NS, pl.len()
@@ -278,7 +278,7 @@ def _operations_of_mix(
 
 
 def _thread_s(operation: OperationSummary, seconds: float) -> dict[str, float] | None:
-    """Return thread-seconds by cause; None if the time was not split."""
+    """Return an operation's thread-seconds by cause; None if the time was not split."""
     shares = {name: operation.where.get(name) for name in PARTS}
     split = {name: share for name, share in shares.items() if share is not None}
     if operation.threads_at_work is None or not any(name in split for name in ON_CPU):
@@ -288,7 +288,7 @@ def _thread_s(operation: OperationSummary, seconds: float) -> dict[str, float] |
 
 
 def _passes(events: pl.DataFrame) -> dict[str, tuple[float | None, ...]]:
-    """Return seconds by operation and pass; None if the pass did not succeed."""
+    """Return seconds by operation and pass; None where the operation did not succeed."""
     service = pl.when(pl.col("outcome") == "ok").then(
         (pl.col("finished_ns") - pl.col("started_ns")) * NS
     )
@@ -306,7 +306,7 @@ def _profile(run: Run) -> Profile | None:
     try:
         profile = read_profile(run)
     except (UsageError, RecordUnreadableError) as error:
-        log.warning("the work of run %s is not known: %s", run.id, error)
+        log.warning("the kinds of work of run %s are not known: %s", run.id, error)
         return None
     return profile if profile is not None and profile.sampling.told_apart else None
 

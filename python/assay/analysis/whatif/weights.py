@@ -1,4 +1,4 @@
-"""Computes each operation's weight in each metric, and the effect of its variation."""
+"""Computes how much each operation's time weighs in each metric of a run."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ STEP = 1e-4
 
 @dataclass(frozen=True)
 class Weight:
-    """The weight of one operation in one metric.
+    """The weight of one operation's time in one metric.
 
     Attributes:
         metric: Name of the metric.
@@ -32,7 +32,7 @@ class Weight:
     at_max: float | None
 
     def facts(self) -> dict[str, Any]:
-        """Return the weight as JSON values."""
+        """Return the weight of an operation in a metric as JSON values."""
         return {
             "metric": self.metric,
             "elasticity": self.elasticity,
@@ -43,7 +43,7 @@ class Weight:
 
 @dataclass(frozen=True)
 class Sensitivity:
-    """The weights of one operation in all metrics.
+    """The weights of one operation's time in all metrics.
 
     Attributes:
         operation: The measured operation.
@@ -54,7 +54,7 @@ class Sensitivity:
     weights: tuple[Weight, ...]
 
     def facts(self) -> dict[str, Any]:
-        """Return the sensitivity as JSON values."""
+        """Return the weights of an operation in all metrics as JSON values."""
         return {
             "operation": self.operation.name,
             "seconds": self.operation.seconds,
@@ -65,7 +65,7 @@ class Sensitivity:
 
 
 def sensitivity(measured: Measured) -> tuple[Sensitivity, ...]:
-    """Return each operation's weights in each metric of a run.
+    """Return each operation's weights in all metrics of a run.
 
     The result is empty if an operation has no time, because no metric has a value then.
     """
@@ -93,7 +93,7 @@ def _weight(metric: Metric, seconds: list[float], place: int, operation: TimedOp
 
 
 def _slope(of: Of, seconds: list[float], place: int) -> float:
-    """Return the slope of a metric's logarithm against that of one time."""
+    """Return the elasticity of a metric to the time of one operation (ratio of log changes)."""
 
     def at(step: float) -> float:
         moved = seconds[place] * math.exp(step)

@@ -1,1 +1,1 @@
-"""Finds what bounds a workload, from runs with slowed resources."""
+"""Finds the resource that limits a workload, from runs with slowed resources."""

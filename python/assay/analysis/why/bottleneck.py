@@ -42,7 +42,7 @@ SEVERAL = 1.5
 
 @dataclass(frozen=True)
 class Bottleneck:
-    """The resource that bounds an operation, with a sentence about it.
+    """The resource that limits an operation, with a sentence about it.
 
     Attributes:
         kind: `bound` by one resource, `shared` by several, `partly` by one, by `none` of those
@@ -61,7 +61,7 @@ class Bottleneck:
 
 
 def verdict_of(diagnosis: Diagnosis, place: str | None = None) -> Bottleneck:
-    """Return the resource that bounds an operation, with its sentence.
+    """Return the resource that limits an operation, with a sentence about it.
 
     Args:
         diagnosis: Diagnosis with at least the operation's time without limits.
@@ -82,7 +82,7 @@ def verdict_of(diagnosis: Diagnosis, place: str | None = None) -> Bottleneck:
 
 
 def place_words(placed: Placed | None) -> str | None:
-    """Return the reads as a share of the ceiling, as text; None without a ceiling."""
+    """Return text on random reads as a share of the disk's measured maximum; None if unmeasured."""
     if placed is None or placed.share is None:
         return None
     at_once = "one at a time" if placed.depth < SEVERAL else f"{placed.depth:.2g} at once"
@@ -163,7 +163,7 @@ def _computes_for_reads(diagnosis: Diagnosis) -> bool:
 
 
 def _figures(diagnosis: Diagnosis) -> str:
-    """Return each resource with its elasticity, largest effect first, then unmeasured ones."""
+    """Return text with each resource and its elasticity, largest effect first."""
     measured = sorted(
         (response for response in diagnosis.chosen.values() if response.elasticity is not None),
         key=lambda response: response.elasticity.value if response.elasticity is not None else 0.0,
@@ -180,7 +180,7 @@ def _figures(diagnosis: Diagnosis) -> str:
 
 
 def _sum(diagnosis: Diagnosis) -> str | None:
-    """Return the sum of elasticities as text, with the possible causes of the missing rest."""
+    """Return text with the sum of elasticities, and possible causes of the missing rest."""
     if diagnosis.total is None:
         return None
     interval = diagnosis.interval
@@ -202,7 +202,7 @@ def _sum(diagnosis: Diagnosis) -> str | None:
 
 
 def _rest(diagnosis: Diagnosis) -> str:
-    """Return the threads' time besides computing and reading as text, if it was sampled."""
+    """Return text on time that threads neither computed nor read, if it was sampled."""
     demand = diagnosis.demand
     if demand is None or not demand.shares:
         return "and the waits of its threads were not sampled"

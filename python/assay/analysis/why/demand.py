@@ -1,4 +1,4 @@
-"""Service demand: the resource use of an operation without limits.
+"""Measures service demand: an operation's resource use without limits.
 
 A limit of the disk is compared with the rate at which the operation reads *while it reads*.
 Compared with the mean rate over its whole time, any limit would seem to bind, and an operation
@@ -46,7 +46,7 @@ class Demand:
 
     @property
     def reads(self) -> float | None:
-        """The number of reads; None if the bytes or their mean size are not known."""
+        """The number of disk reads of the operation; None if not known."""
         if self.read_bytes is None or not self.mean_read_bytes:
             return 0.0 if self.read_bytes == 0 else None
         return self.read_bytes / self.mean_read_bytes
@@ -65,24 +65,24 @@ class Demand:
 
     @property
     def kernel_share(self) -> float | None:
-        """The kernel's share of the CPU time; None without samples."""
+        """The kernel's share of the operation's CPU time; None without samples."""
         user, system = (self.shares.get(cause, 0.0) for cause in ON_CPU)
         return system / (user + system) if user + system > 0 else None
 
     @property
     def reads_per_s(self) -> float | None:
-        """The reads per second over the whole time of the operation; None if not known."""
+        """The disk reads per second over the whole operation; None if not known."""
         return self.reads / self.seconds if self.reads is not None else None
 
     @property
     def reads_per_s_reading(self) -> float | None:
-        """The reads per second during the time spent on reading; None if not known."""
+        """The disk reads per second during the time spent reading; None if not known."""
         share = self.reading_share
         return self.reads / (self.seconds * share) if self.reads and share else None
 
 
 def demand_of(runs: Sequence[Run], operation: str) -> Demand | None:
-    """Return the median resource use over runs and executions; None if none succeeded.
+    """Return the median resource use of an operation over runs; None if none succeeded.
 
     Args:
         runs: Runs in which no resource was made scarce.

@@ -1,4 +1,4 @@
-"""Finds the resource that bounds an operation, from its response to each resource.
+"""Finds the resource that limits an operation, from its response to each scarce resource.
 
 Invariant: a level that did not take effect is part of no elasticity, and is reported.
 """
@@ -42,7 +42,7 @@ READ_BYTES_MIN = 64 << 10
 
 @dataclass(frozen=True)
 class Level:
-    """The measured times at one level of scarcity.
+    """The measured times of an operation at one level of scarcity of a resource.
 
     Attributes:
         name: Name of the level as text.
@@ -63,7 +63,7 @@ class Level:
 
 @dataclass(frozen=True)
 class TimeResponse:
-    """The response of an operation's time to one resource, made scarce by one method.
+    """The response of an operation's time to the scarcity of one resource.
 
     Attributes:
         levels: Levels, the least scarce first.
@@ -81,7 +81,7 @@ class TimeResponse:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """The diagnosis of one operation: its response to each resource.
+    """The response of one operation's time to the scarcity of each resource.
 
     Attributes:
         time: Seconds without limits, over the rounds.
@@ -106,7 +106,7 @@ class Diagnosis:
     interval: tuple[float, float] | None
 
     def value(self, resource: str) -> float | None:
-        """Return the chosen elasticity of a resource; None if not measured."""
+        """Return the elasticity of the time to a resource; None if not measured."""
         answer = self.chosen.get(resource)
         fit = None if answer is None else answer.elasticity
         return None if fit is None else fit.value
@@ -169,7 +169,7 @@ def diagnose(
 
 @dataclass(frozen=True)
 class _Timed:
-    """A run in which the operation succeeded, with its time.
+    """A run with an operation's time, as input of a diagnosis.
 
     Attributes:
         waited_share: Share of its time in which the operation waited for a CPU.
@@ -202,7 +202,7 @@ def _answer(
     of: tuple[str, Method],
     capacities: Mapping[str, float],
 ) -> TimeResponse | None:
-    """Return the response to one resource by one method; None if no run used the method."""
+    """Return the response of an operation's time to one scarce resource; None without runs."""
     by_level: dict[Scarcity, list[_Timed]] = {}
     for timed_run in timed:
         scarcity = scarcity_of(timed_run.request)
@@ -231,7 +231,7 @@ def _answer(
 
 
 def _counts(timed_run: _Timed, factor: float | None) -> bool:
-    """Return True if the resource was scarce: a limit above the capacity limits nothing."""
+    """Return True if a limit made the resource scarce: one above the capacity does not."""
     return factor is not None and factor > 1 and without_effect(timed_run.of.checks) is None
 
 
@@ -264,7 +264,7 @@ def _level(
 
 
 def _at_most(method: Method, fit: Elasticity | None, levels: Sequence[Level]) -> float | None:
-    """Return the largest effect that a limit cannot exclude, because of unused allowance."""
+    """Return the largest effect that a limit cannot exclude, because of saved-up allowance."""
     if method == "slowed" or fit is None or fit.shape == "serial":
         return None
     if fit.binds_below is not None:
@@ -276,7 +276,7 @@ def _at_most(method: Method, fit: Elasticity | None, levels: Sequence[Level]) ->
 
 
 def _chosen(answers: Sequence[TimeResponse], resource: str) -> TimeResponse | None:
-    """Return the response by slowing, unless the response to a limit is clearly stronger.
+    """Return the response by slowing, unless that to a limit is clearly stronger.
 
     Each method can only underestimate an effect: read-ahead during stops is not slowed, and a
     fine mixture of CPU and disk use is hardly limited.
@@ -313,7 +313,7 @@ def _total(
 def _unmeasured(
     answers: Sequence[TimeResponse], chosen: Mapping[str, TimeResponse], demand: Demand | None
 ) -> dict[str, str]:
-    """Return the reason why a resource that may bound the operation has no elasticity."""
+    """Return why a resource that may limit the operation has no elasticity."""
     reasons_by_resource = {}
     for resource in (CPU, DISK):
         if resource in chosen:
@@ -335,7 +335,7 @@ def _unmeasured(
 
 
 def reads_nothing(demand: Demand | None) -> bool:
-    """Return True if an operation is known to read next to nothing from the disk."""
+    """Return True if an operation is known to read almost nothing from the disk."""
     return (
         demand is not None and demand.read_bytes is not None and demand.read_bytes < READ_BYTES_MIN
     )

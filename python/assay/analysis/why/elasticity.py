@@ -1,4 +1,4 @@
-"""Estimates elasticities d ln T / d ln capacity, from runs with less of a resource.
+"""Estimates the elasticity of time to a resource, from runs with less of the resource.
 
 If a resource is F times as scarce, its part of the time is F times as long: T = a + b F. So the
 elasticity at F = 1 is -b / (a + b). The model is fitted to the logarithms of times, with one
@@ -43,7 +43,7 @@ LEVELS_MIN = 3
 
 @dataclass(frozen=True)
 class Observation:
-    """The time of one run at one factor of scarcity.
+    """The time of one run in which a resource was scarce by a factor.
 
     Attributes:
         run: Id of the run. One run may be the unhindered run of several resources.
@@ -60,7 +60,7 @@ class Observation:
 
 @dataclass(frozen=True)
 class Fit:
-    """The fitted model T = a + b F.
+    """The fitted model T = a + b F of the time T by the factor of scarcity F.
 
     Attributes:
         share: b / (a + b): the resource's share of the time.
@@ -105,7 +105,7 @@ class Elasticity:
 
 
 def elasticity(observations: Sequence[Observation]) -> Elasticity | None:
-    """Return the elasticity of runs' times; None unless some round has two levels."""
+    """Return the elasticity of run times to a resource; None without two levels in a round."""
     observed = _useful(observations)
     if not observed:
         return None
@@ -118,7 +118,7 @@ def elasticity(observations: Sequence[Observation]) -> Elasticity | None:
 
 
 def fitted(observations: Sequence[Observation]) -> Fit:
-    """Return the fitted model of the time as a function of the factor of scarcity.
+    """Return the fitted model of run time by the factor of scarcity.
 
     The Gauss-Newton method fits ln T = round + ln(1 + share (F - 1)). From `ROBUST_ROUNDS`
     rounds on it uses Huber's weights, so that a single disturbed run does not decide.
@@ -161,7 +161,7 @@ def total(fits: Sequence[Fit]) -> tuple[float, tuple[float, float] | None]:
 
 
 def _useful(observations: Sequence[Observation]) -> list[Observation]:
-    """Return the observations of rounds in which the factor varies."""
+    """Return the observations of rounds in which the factor of scarcity varies."""
     factors: dict[int, set[float]] = {}
     for observation in observations:
         factors.setdefault(observation.round, set()).add(observation.factor)
@@ -175,7 +175,7 @@ def _freedom(observations: Sequence[Observation]) -> int:
 def _linear(
     observations: Sequence[Observation], weights: Sequence[float], share: float
 ) -> tuple[list[float], list[float]]:
-    """Return residuals and slopes at a share, each minus the mean of its round."""
+    """Return residuals and slopes of the time model at a share, minus the mean of the round."""
     grown = [1 + share * (observation.factor - 1) for observation in observations]
     off = [
         math.log(observation.seconds) - math.log(times)
@@ -203,7 +203,7 @@ def _centred(
 
 
 def _huber(residuals: Sequence[float], freedom: int) -> list[float]:
-    """Return weights: below 1 for residuals larger than normal noise explains."""
+    """Return regression weights: below 1 for residuals larger than normal noise explains."""
     lost = math.sqrt(len(residuals) / max(1, freedom))
     scale = HUBER * lost * median(abs(residual) for residual in residuals) / NORMAL_MAD
     return [min(1.0, scale / abs(residual)) if residual else 1.0 for residual in residuals]
@@ -225,7 +225,7 @@ def _fit(observations: Sequence[Observation], weights: Sequence[float], share: f
 def _error(
     residuals: Sequence[float], weights: Sequence[float], slopes: Sequence[float], freedom: int
 ) -> float:
-    """Return the share's standard error; Huber, Robust Statistics, equation 6.5 of chapter 7.
+    """Return the standard error of a fitted share (Huber, Robust Statistics, equation 6.5).
 
     With all weights 1, it is the standard error of least squares.
     """
@@ -253,7 +253,7 @@ def _shape(fit: Fit) -> Shape:
 
 
 def _kink(observations: Sequence[Observation], fit: Fit) -> float | None:
-    """Return the factor up to which the time is constant, if that fits better beyond noise.
+    """Return the factor of scarcity up to which time stays constant, if that fits better.
 
     T = max(1, F / kink) has as many parameters as T = a + b F. The noise of times comes from a
     model with a separate time for each level.

@@ -61,7 +61,7 @@ class Scarcity:
 
 
 def scarcity_of(request: Mapping[str, Any]) -> Scarcity | None:
-    """Return the resource that a run's request makes scarce; None for none or several."""
+    """Return the resource that a run's request made scarce; None for none or several."""
     scarcities = [
         *(
             Scarcity(name, "slowed", name, float(factor))
@@ -78,7 +78,7 @@ def scarcity_of(request: Mapping[str, Any]) -> Scarcity | None:
 
 
 def is_unhindered(request: Mapping[str, Any]) -> bool:
-    """Return True if a run makes no resource scarce."""
+    """Return True if a run's request makes no resource scarce."""
     slowed = any(float(factor) > 1 for factor in (request.get("slow") or {}).values())
     return not slowed and not request.get("limits")
 
@@ -102,7 +102,7 @@ def times_as_scarce(
 
 
 def achieved(facts: Mapping[str, Any], resource: str) -> float | None:
-    """Return the achieved factor of slowing: 1 plus the stopped time per second of use."""
+    """Return the achieved slowing factor: 1 plus the stopped seconds per second of use."""
     slowing = facts.get("slowing") or {}
     taken_ns, stopped_ns = slowing.get(f"taken_{resource}_ns"), slowing.get("stopped_ns")
     if not taken_ns or stopped_ns is None or taken_ns * NS < TAKEN_MIN_S:
@@ -111,7 +111,7 @@ def achieved(facts: Mapping[str, Any], resource: str) -> float | None:
 
 
 def capacities_of(demand: Demand | None, placed: Placed | None) -> dict[str, float]:
-    """Return the capacity of each resource, by the option of `--limit` and in its unit.
+    """Return the capacity of each resource in the unit of its `--limit` option.
 
     For a disk it is the rate at which the operation reads while it reads, and at least the
     disk's rate for such reads at their queue depth. Read-ahead makes the first rate seem too
@@ -153,7 +153,7 @@ def without_effect(checks: Sequence[CheckResult]) -> str | None:
 
 
 def doubt_of(checks: Sequence[CheckResult]) -> str | None:
-    """Return a check's doubt about a scarcity that took effect; None without a doubt."""
+    """Return a check's doubt about a limit or slowing that took effect; None without one."""
     doubts = [
         result
         for result in checks

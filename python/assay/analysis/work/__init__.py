@@ -1,1 +1,1 @@
-"""Classifies functions of an engine by the work they do: names, rules, verdicts."""
+"""Classifies functions of an engine by their kind of work: names, rules, verdicts."""

@@ -1,4 +1,4 @@
-"""Finds the rule that classifies each node of the stack tree.
+"""Finds the rule that gives each node of a call stack tree its kind of work.
 
 A verdict depends only on a node's frame and on its callers. So each node is judged once,
 whatever its number of samples: callers before their callees.
@@ -23,7 +23,7 @@ Candidate = tuple[int, int, bool]
 
 @dataclass(frozen=True)
 class Places:
-    """The frames of a profile, by index.
+    """The stack frames of a profile, by index.
 
     Attributes:
         names: Function name for the rules; None without a name.
@@ -36,7 +36,7 @@ class Places:
 
 @dataclass(frozen=True)
 class NodeRules:
-    """The rule that classifies each node.
+    """The rule that gives each call stack node its kind of work.
 
     Attributes:
         rules: Index of the rule; None if no rule matched.
@@ -51,7 +51,7 @@ class NodeRules:
 def classify(
     parents: Sequence[int], frames: Sequence[int], places: Places, rules: Sequence[Rule]
 ) -> NodeRules:
-    """Return the rule that classifies each node of a tree.
+    """Return the rule that gives each node of a call stack tree its kind of work.
 
     A frame without a name takes the verdict of its caller, as does a frame whose rule defers to
     the caller. For all other frames the first matching rule decides. Code in other files that
@@ -103,7 +103,7 @@ def classify(
 def _candidates(
     named: Names, rules: Sequence[Rule], in_module: Callable[[str], set[int]]
 ) -> Callable[[str, str], tuple[Candidate, ...]]:
-    """Return a function that finds the rules for a function name and file, in their order."""
+    """Return a function that finds the rules for a function's name and file."""
     by_name: dict[str, set[int]] = {}
     of_all: set[int] = set()
     for place, rule in enumerate(rules):
@@ -134,7 +134,7 @@ def _in_module(rules: Sequence[Rule]) -> Callable[[str], set[int]]:
 
 
 def _bits(named: Names, rules: Sequence[Rule]) -> dict[str, int]:
-    """Return for each name a bit for every rule that requires it as a caller."""
+    """Return for each function name a bit mask of the rules that require it as a caller."""
     bits: dict[str, int] = {}
     for place, rule in enumerate(rules):
         for name in {name for glob in rule.under for name in named.matching(glob)}:

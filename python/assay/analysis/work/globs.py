@@ -13,12 +13,12 @@ STAR = "*"
 
 
 def is_any(glob: str) -> bool:
-    """Return True if the pattern matches every name."""
+    """Return True if a glob pattern matches every name."""
     return not glob.strip(STAR)
 
 
 def pattern(globs: Iterable[str]) -> re.Pattern[str]:
-    """Return a pattern whose `fullmatch` succeeds if one of the globs matches."""
+    """Return a regular expression that matches if one of the globs does."""
     patterns = [".*".join(re.escape(part) for part in glob.split(STAR)) for glob in globs]
     return re.compile("|".join(patterns) if patterns else r"(?!)", re.DOTALL)
 

@@ -30,7 +30,7 @@ PATH = "P"
 
 
 class Group(NamedTuple):
-    """A pair of brackets: `begin` to `end`, and the brackets open around it, outermost first."""
+    """A pair of brackets in a function's name: `begin` to `end`, and the brackets around it."""
 
     begin: int
     end: int
@@ -52,12 +52,12 @@ def label(name: str) -> str:
 
 
 def without_clone(name: str) -> str:
-    """Return a label without the suffix of compiler-made copies: `f` for `f.constprop.0`."""
+    """Return a function label without the compiler's suffix: `f` for `f.constprop.0`."""
     return SUFFIXES.sub("", name) or name
 
 
 def family(name: str) -> str:
-    """Return the family of a label: without copy suffix, with template arguments as `<*>`.
+    """Return the family of a function label: template arguments become `<*>`.
 
     The function never raises, and returns a family unchanged.
     """
@@ -77,7 +77,7 @@ def _plain(name: str) -> str:
 
 
 def _shape(name: str) -> tuple[list[Group], list[int], bool]:
-    """Return bracket pairs, spaces outside of brackets, and whether all brackets match."""
+    """Return the bracket pairs of a function's name, spaces outside, and if all match."""
     groups: list[Group] = []
     spaces: list[int] = []
     begins: list[int] = []
@@ -103,14 +103,14 @@ def _shape(name: str) -> tuple[list[Group], list[int], bool]:
 
 
 def _depth_of(closing: str, around: str) -> int:
-    """Return the index of the open bracket that is closed; -1 if the text is an operator."""
+    """Return the index of the bracket that a character closes; -1 if it is an operator."""
     if closing == ">":
         return len(around) - 1 if around[-1:] in ("<", PATH) and around else -1
     return around.rfind(OPENING[closing])
 
 
 def _without_signature(name: str) -> str:
-    """Return a name without parameters, and without all text before its last outer space."""
+    """Return a function's name without parameters and return type."""
     if "(" not in name:
         return name
     groups, spaces, is_whole = _shape(name)
@@ -128,7 +128,7 @@ def _without_signature(name: str) -> str:
 
 
 def _is_parameters(name: str, group: Group) -> bool:
-    """Return True if a group contains parameters of a function or of a lambda around it."""
+    """Return True if a bracket pair contains the parameters of a function or lambda."""
     if group.kind != "(" or group.around.strip("{"):
         return False
     # `(anonymous namespace)` and Go's `(*Receiver)` are names; parentheses after a space are a
@@ -138,7 +138,7 @@ def _is_parameters(name: str, group: Group) -> bool:
 
 
 def _collapsed(name: str) -> str:
-    """Return a name with outermost template arguments as `<*>`, also in a qualified path."""
+    """Return a function's name with outermost template arguments as `<*>`."""
     if name.count("<") == name.count("<*>"):
         return name
     groups, _, is_whole = _shape(name)

@@ -1,4 +1,4 @@
-"""Validates files that people write, such as `operations.toml`, with place and reason of errors."""
+"""Validates TOML files that people write, such as `operations.toml`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def read_document(text: str, origin: str) -> dict[str, Any]:
 
 
 def validated(facts: type[F], document: Mapping[str, Any], origin: str) -> F:
-    """Return a document converted to the type `facts`.
+    """Return a TOML document converted to a given type.
 
     Raises:
         UsageError: If a key is unknown, missing or wrong. The message has `origin`, key and
@@ -39,6 +39,6 @@ def validated(facts: type[F], document: Mapping[str, Any], origin: str) -> F:
             hint = suggestion(key, list(facts.model_fields))
             raise UsageError(f"{origin}: unknown key {key!r}; {hint}") from error
         if first["type"] == "missing":
-            raise UsageError(f"{origin}: it lacks {key!r}.") from error
+            raise UsageError(f"{origin}: the rule lacks the key {key!r}.") from error
         place = ".".join(str(part) for part in first["loc"])
         raise UsageError(f"{origin}: {place}: {first['msg']}") from error

@@ -1,4 +1,4 @@
-"""Rules that assign code to kinds of work, and the rejection of rules that prove nothing.
+"""Rules that assign code to kinds of work, and rejection of rules that are too general.
 
 A rule depends on names of functions or of their callers. A rule may not match by file alone, or
 by the frames that are outermost in every stack: such a rule would match all samples and explain
@@ -10,11 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from itertools import chain
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from assay.analysis.work.globs import is_any, pattern
+from assay.analysis.work.globs import Names, is_any
 from assay.analysis.work.rule_files import read_document, validated
 from assay.model.errors import UsageError, suggestion
 
@@ -91,7 +92,7 @@ class FileFacts(BaseModel):
 
 @dataclass(frozen=True)
 class Rule:
-    """One rule that assigns code to a kind of work.
+    """One rule that assigns functions to a kind of work.
 
     In globs `*` matches any characters; every other character, including `[`, matches only
     itself.
@@ -121,7 +122,7 @@ class Rule:
 
 @dataclass(frozen=True)
 class Rules:
-    """A list of rules, in their order.
+    """A list of rules that assign functions to kinds of work; the first match decides.
 
     Attributes:
         rules: The rules; the first matching rule decides.
@@ -135,7 +136,7 @@ class Rules:
 
 
 def parse_rules(text: str, source: str) -> Rules:
-    """Parse the rules of an `operations.toml`.
+    """Parse the rules of an `operations.toml`, which assign functions to kinds of work.
 
     Raises:
         UsageError: If the text cannot be read or a rule is invalid. The message contains
@@ -156,7 +157,7 @@ def rules_of(document: Mapping[str, Any], source: str) -> Rules:
 
 
 def combined(*parts: Rules) -> Rules:
-    """Return the rules of all parts in order, each checked against all outermost frames.
+    """Return several lists of rules as one, checked against all outermost functions.
 
     Raises:
         UsageError: If a rule depends on a frame that another part declares as outermost.
@@ -178,22 +179,22 @@ def shared_rules() -> Rules:
 def _rule(entry: dict[str, Any], origin: str) -> Rule:
     facts = validated(RuleFacts, entry, origin)
     if (facts.work is None) == (facts.artefact is None):
-        raise UsageError(f"{origin}: write either work or artefact.")
+        raise UsageError(f"{origin}: the rule needs either work or artefact.")
     if facts.work is not None and facts.work not in (*WORDS, AS_ITS_CALLER):
         hint = suggestion(facts.work, [*WORDS, AS_ITS_CALLER])
-        raise UsageError(f"{origin}: work {facts.work!r} is no known word; {hint}")
+        raise UsageError(f"{origin}: unknown kind of work {facts.work!r}; {hint}")
     _check_step(facts, origin)
     if not facts.symbols and not facts.under:
         raise UsageError(
-            f"{origin}: a file alone says nothing of what its code does: name symbols, or callers"
-            " with under."
+            f"{origin}: a file name alone does not determine the kind of work: name symbols, or "
+            "callers with under."
         )
     if any(map(is_any, facts.symbols)) and not facts.under:
         raise UsageError(
-            f"{origin}: it would match every function: name symbols, or callers with under."
+            f"{origin}: the rule would match every function: name symbols, or callers with under."
         )
     if any(map(is_any, facts.under)):
-        raise UsageError(f"{origin}: every function has some caller: name callers in under.")
+        raise UsageError(f"{origin}: under would match every caller: name specific callers.")
     return Rule(**facts.model_dump(), origin=origin)
 
 
@@ -202,23 +203,22 @@ def _check_step(facts: RuleFacts, origin: str) -> None:
         return
     if facts.step not in STEPS:
         hint = suggestion(facts.step, list(STEPS))
-        raise UsageError(f"{origin}: step {facts.step!r} is no known one; {hint}")
+        raise UsageError(f"{origin}: unknown step {facts.step!r}; {hint}")
     if facts.work != PLANNING:
-        raise UsageError(f"{origin}: only work {PLANNING!r} has a step.")
+        raise UsageError(f"{origin}: only the work {PLANNING!r} has steps.")
 
 
 def _check_outermost(rule: Rule, outermost: tuple[str, ...]) -> None:
-    """Raise `UsageError` for a rule that matches a frame below which all work is done.
+    """Raise `UsageError` for a rule that matches a function below which all work is done.
 
     A rule that defers to the caller is allowed, because it makes no claim about the sample.
     """
     if rule.work == AS_ITS_CALLER:
         return
+    names = Names(outermost)
     globs = [glob for glob in (*rule.symbols, *rule.under) if not is_any(glob)]
-    matches = pattern(globs).fullmatch
-    for name in outermost:
-        if matches(name):
-            raise UsageError(
-                f"{rule.origin}: it rests on {name}, which is outermost of all that the engine"
-                " does: name functions that do one thing."
-            )
+    for name in chain.from_iterable(map(names.matching, globs)):
+        raise UsageError(
+            f"{rule.origin}: the rule names {name}, which is the outermost function of all "
+            "work: name more specific functions."
+        )

@@ -1,1 +1,1 @@
-"""Checks that judge a host's ceiling; each file holds one check."""
+"""Checks on measurements of a host's hardware, one file each."""

@@ -1,4 +1,4 @@
-"""Checks that all trials of a ceiling were made and that its seal is intact."""
+"""Checks that a hardware measurement is complete and unchanged."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ if TYPE_CHECKING:
 
 
 def check(run: Run) -> CheckResult:
-    """Return unknown for a sweep that ended early, invalid for a record that was changed."""
+    """Return unknown if the hardware trials ended early, invalid for a changed record."""
     completeness = whole(run)
     if completeness.verdict is Verdict.VALID:
-        return CheckResult(NAME, Verdict.VALID, "all trials were made, and no file changed since")
+        return CheckResult(
+            NAME, Verdict.VALID, ("all trials ended, and no file of the record changed since")
+        )
     return completeness

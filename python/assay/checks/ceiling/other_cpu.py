@@ -31,7 +31,7 @@ def check(run: Run) -> CheckResult:
     others = pl.col("host_busy_ns").sum() - (pl.col("user_ns") + pl.col("system_ns")).sum()
     share = trials.select(others / (pl.col("elapsed_ns").sum() * cpus)).item()
     share = max(0.0, share)
-    seen = f"others and interrupts used {percent_text(share)} of the CPUs"
+    seen = f"other processes and interrupts used {percent_text(share)} of the CPUs"
     if share > BACKGROUND_SHARE_MAX:
         reason = (
             f"{seen}: the host can do more than these figures; repeat the trials while it is idle"

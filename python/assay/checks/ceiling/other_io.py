@@ -18,18 +18,21 @@ NAME = "other_io"
 
 
 def check(run: Run) -> CheckResult:
-    """Return unknown if other programs moved bytes on the device in too many trials."""
+    """Return unknown if other programs used the disk in too many trials."""
     trials = read_ceiling(run).disk.filter(
         pl.col("cache") == DIRECT, pl.col("others_bytes").is_not_null()
     )
     if trials.is_empty():
-        reason = "not measured: the file lies on no block device that counts"
+        reason = (
+            "requests of other programs are not measured: the file system of the test file has"
+            " no block device that counts them"
+        )
         return CheckResult(NAME, Verdict.UNKNOWN, reason, measured=False)
     own = (pl.col("requests") + pl.col("requests_outside")) * pl.col("size_bytes")
     others = pl.col("others_bytes") + pl.col("device_other_bytes")
     is_disturbed = others > CEILING_OTHERS_BYTES_SHARE_MAX * own
     share = trials.select(is_disturbed.mean()).item()
-    seen = f"others moved bytes of the device in {percent_text(share)} of the trials"
+    seen = f"other programs read or wrote on the device in {percent_text(share)} of the trials"
     if share > CEILING_DISTURBED_SHARE_MAX:
         reason = (
             f"{seen}: the disk can do more than these figures; repeat the trials while no"

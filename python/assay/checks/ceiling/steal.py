@@ -27,7 +27,8 @@ def check(run: Run) -> CheckResult:
     seen = f"the hypervisor took {percent_text(share)} of the machine's CPU time"
     if share > STEAL_SHARE_MAX:
         reason = (
-            f"{seen}: the host can do more than these figures; repeat the trials on a quieter one"
+            f"{seen}: the host can do more than these figures; repeat the trials on a less busy "
+            "host"
         )
         return CheckResult(NAME, Verdict.UNKNOWN, reason, value=share, threshold=STEAL_SHARE_MAX)
     return CheckResult(NAME, Verdict.VALID, seen, value=share, threshold=STEAL_SHARE_MAX)

@@ -1,4 +1,4 @@
-"""Checks of observations, where other clients drive the load.
+"""Checks on observed servers, one file each.
 
 Each check of an observation has its own file.
 """

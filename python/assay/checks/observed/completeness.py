@@ -1,4 +1,4 @@
-"""Checks that an observation reached its end and that its seal is intact."""
+"""Checks that an observation reached its end and that its files are unchanged."""
 
 from __future__ import annotations
 

@@ -21,11 +21,15 @@ def check(run: Run) -> CheckResult:
     """Return unknown if too few samples show a working session."""
     window = window_of(run)
     if window is None:
-        return CheckResult(NAME, Verdict.UNKNOWN, "the server was never sampled", measured=False)
+        return CheckResult(
+            NAME, Verdict.UNKNOWN, ("no sample of the server was taken"), measured=False
+        )
     looks = run.table("looks")
     number, seen = looks_taken(looks, window), weighted_looks(looks, window).height
-    told = f"{number:,} samples saw {seen:,} sessions at work"
+    summary = f"{number:,} samples saw {seen:,} active sessions"
     if seen < SEEN_MIN:
-        reason = f"{told}, too few to say where time went: observe for longer with --time"
+        reason = (
+            f"{summary}, which is too few to show where time went: observe for longer with --time"
+        )
         return CheckResult(NAME, Verdict.UNKNOWN, reason, value=float(seen), threshold=SEEN_MIN)
-    return CheckResult(NAME, Verdict.VALID, told, value=float(seen), threshold=SEEN_MIN)
+    return CheckResult(NAME, Verdict.VALID, summary, value=float(seen), threshold=SEEN_MIN)

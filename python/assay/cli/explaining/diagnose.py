@@ -24,8 +24,9 @@ Examples:
 
 \b
 Exit codes:
-  0  done, as far as the budget allows      2  failed, or stopped
+  0  all runs ended, or the budget is used up
   1  wrong usage: nothing was run
+  2  a run failed, or the command was stopped
 """
 
 
@@ -35,7 +36,7 @@ def diagnose(
     what: Annotated[
         str,
         typer.Argument(
-            help="A workload or a folder of queries, which is run first; or a run: 'latest', an id"
+            help="A workload or a folder of queries, which runs first; or a run: 'latest', an id"
             " or its beginning, or a path.",
             metavar="WORKLOAD|RUN",
         ),
@@ -49,11 +50,11 @@ def diagnose(
     as_json: AsJson = False,
     **options: Any,  # noqa: ANN401 - options of a run
 ) -> None:
-    """Tries the causes of a run by experiments, and says which of them are real.
+    """Tests the causes of a run by experiments and shows which of them are real.
 
-    Each cause is turned into a run without it; runs with and without are made in turns until it is
-    confirmed or refuted, or the budget ends. The largest that is confirmed is kept, and what is
-    left is explained again. After an interruption, the same command continues.
+    Assay alternates runs with and without each cause until the cause is confirmed or refuted, or
+    the budget ends. `assay diagnose` keeps the largest confirmed change and explains the remaining
+    time again. After an interruption, the same command continues the diagnosis.
     """
     from assay.cli.shared.watching import Watching
     from assay.report.diagnosis.terminal import diagnosis_lines

@@ -13,28 +13,43 @@ from assay.model.errors import UsageError
 
 Operation = Annotated[str | None, typer.Option(help="This operation only.", metavar="NAME")]
 Against = Annotated[
-    str | None, typer.Option(help="Another run: what changed from it to this one.", metavar="RUN")
+    str | None,
+    typer.Option(help="Compare with this other run, and show what changed.", metavar="RUN"),
 ]
 UnequalDurability = Annotated[
     bool,
     typer.Option(
         "--unequal-durability",
-        help="With --against: compare although commits survive less in one of the runs.",
+        help="With --against: compare although durability is weaker in one of the runs.",
     ),
 ]
 Rules = Annotated[
     Path | None,
-    typer.Option(help="Rules of your own, which come before the engine's.", metavar="FILE"),
+    typer.Option(
+        help="File of your own rules that assign functions to kinds of work; they"
+        " precede the engine's rules.",
+        metavar="FILE",
+    ),
 ]
 Unclassified = Annotated[
-    bool, typer.Option("--unclassified", help="Print the rules that are missing, as TOML.")
+    bool,
+    typer.Option(
+        "--unclassified",
+        help="Print functions to which no rule assigns a kind of work, as rules in TOML.",
+    ),
 ]
 OpenFamilies = Annotated[
-    bool, typer.Option("--open-families", help="Show the functions of each template, too.")
+    bool,
+    typer.Option(
+        "--open-families",
+        help="Show every function of a family, such as all instances of a C++ template.",
+    ),
 ]
-AllSymbols = Annotated[bool, typer.Option("--all", help="Show all symbols, not only the first.")]
+AllSymbols = Annotated[
+    bool, typer.Option("--all", help="Show all functions, not only those with most samples.")
+]
 Style = Annotated[
-    str, typer.Option(help="'table', or 'article': Markdown that says what each one does.")
+    str, typer.Option(help="'table', or 'article': Markdown with a description of each function.")
 ]
 Html = Annotated[
     Path | None,
@@ -57,9 +72,9 @@ def explain(
     runs: RunsDir = None,
     as_json: AsJson = False,
 ) -> None:
-    """Explains a run: where its time went, why, what its plans do, what its CPU time is spent on.
+    """Explains where the time of a run went and why, from its waits, plans and CPU time.
 
-    With CPU samples (assay run --profile) it also shows functions.
+    If the run has CPU samples (assay run --profile), the explanation also shows functions.
 
     \b
     Examples:
@@ -81,7 +96,7 @@ def explain(
         ("--open-families", open_families),
     ):
         if as_json and of_text:
-            raise UsageError(f"{option} has no effect with --json: leave one of the two out")
+            raise UsageError(f"{option} has no effect with --json: remove one of the two")
     shown = {"all_symbols": all_symbols, "open_families": open_families}
     explained = explained_by(
         which,

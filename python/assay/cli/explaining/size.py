@@ -19,7 +19,7 @@ Examples:
   assay size latest --scale 1000 --nodes 4 --network 25Gbit --memory 256GiB
 
 \b
-Exit codes: 0 done; 1 wrong usage, or runs that do not tell what it takes.
+Exit codes: 0 done; 1 wrong usage, or the runs lack the needed measurements.
 """
 
 
@@ -28,7 +28,7 @@ def size(
     which: Annotated[
         list[str] | None,
         typer.Argument(
-            help="Runs of one workload on one engine, at one scale or several: 'latest', ids or"
+            help="Runs of one workload on one engine, at one or several scales: 'latest', ids or"
             " their beginnings, or paths [default: latest].",
             metavar="[RUN...]",
             show_default=False,
@@ -36,9 +36,12 @@ def size(
     ] = None,
     *,
     scale: Annotated[
-        float, typer.Option(help="Scale of the data to size for, such as 1000 for 1 TB of TPC-H.")
+        float,
+        typer.Option(
+            help="Scale of the data on the planned cluster, such as 1000 for 1 TB of TPC-H."
+        ),
     ],
-    nodes: Annotated[int, typer.Option(help="Number of nodes of the cluster to size.", min=1)],
+    nodes: Annotated[int, typer.Option(help="Number of nodes of the planned cluster.", min=1)],
     cores: Annotated[int, typer.Option(help="Number of cores of each node.", min=1)] = 16,
     memory: Annotated[str, typer.Option(help="Memory of each node.", metavar="SIZE")] = "128GiB",
     network: Annotated[
@@ -54,11 +57,12 @@ def size(
     runs: RunsDir = None,
     as_json: AsJson = False,
 ) -> None:
-    """Predicts the least time that a workload would take on a cluster of a given size.
+    """Predicts the minimum time of a workload on a cluster of a given size.
 
     The costs of each operation (CPU time, bytes between nodes, bytes of storage) come from finished
-    runs. With several scales a fitted law carries them to the requested size. They are divided by
-    the capacity of the nodes. Every step is listed as an assumption.
+    runs. If the runs have several scales, a fitted law extrapolates these costs to the requested
+    scale. The predicted time is the costs divided by the capacity of the nodes. The output lists
+    every assumption.
     """
     from assay.report.study.terminal import figure_lines
     from assay.verbs.size import size as sized

@@ -24,7 +24,22 @@ if TYPE_CHECKING:
 
 
 Keep = Annotated[
-    bool, typer.Option("--keep", help="With --allow-changes: keep the change at the end.")
+    bool,
+    typer.Option(
+        "--keep", help="With --allow-changes: keep the tested change instead of reverting it."
+    ),
+]
+
+TriedServer = Annotated[
+    str | None,
+    typer.Option(
+        help="Address of the running server, with or without password; the run's"
+        " record contains no password."
+    ),
+]
+TriedBefore = Annotated[
+    bool,
+    typer.Option("--history", help="Show how often the gain that findings predicted was right."),
 ]
 
 
@@ -36,7 +51,7 @@ def try_(
     finding: Annotated[
         str | None,
         typer.Argument(
-            help="A finding by its key, such as spill:q18, its method, or its number.",
+            help="A finding of the run: its key, such as spill:q18, its method, or its number.",
             metavar="FINDING",
         ),
     ] = None,
@@ -44,23 +59,18 @@ def try_(
     repeat: Repeat = TRY_ROUNDS,
     budget: Budget = None,
     again: Again = False,
-    dsn: Annotated[
-        str | None,
-        typer.Option(help="Address of the running server: the record does not hold its password."),
-    ] = None,
+    dsn: TriedServer = None,
     allow_changes: AllowChanges = False,
     keep: Keep = False,
     seed: Annotated[int, typer.Option(help="Seed of the order of runs.", min=0)] = 1,
-    history: Annotated[
-        bool, typer.Option("--history", help="Show how often predictions came true so far.")
-    ] = False,
+    history: TriedBefore = False,
     runs: RunsDir = None,
     as_json: AsJson = False,
 ) -> None:
-    """Carries out a finding's advice and compares the gain with what was predicted.
+    """Makes the change that a finding advises, and compares the measured with the predicted gain.
 
-    The run is repeated as it was and with the change, in turns; each is an ordinary run.
-    After an interruption, the same command continues.
+    `assay try` alternates runs without and with the change. After an interruption, the same command
+    continues.
 
     \b
     Examples:
@@ -71,11 +81,11 @@ def try_(
     """
     if history:
         if which is not None or finding is not None:
-            raise UsageError("--history lists all tries; leave RUN and FINDING out")
+            raise UsageError("--history lists the trials of all runs: remove RUN and FINDING")
         _say_history(runs, as_json=as_json)
         return
     if which is None or finding is None:
-        raise UsageError("say which RUN and which FINDING, as in: assay try latest spill:q18")
+        raise UsageError("name both RUN and FINDING, as in: assay try latest spill:q18")
     from assay.cli.shared.watching import Watching
     from assay.report.terminal.try_ import trial_lines
     from assay.verbs.try_ import try_ as carried_out

@@ -13,6 +13,11 @@ from assay.cli.shared.output import say_result, width
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+AllOperations = Annotated[
+    bool,
+    typer.Option("--all", help="Show all operations, not only the operations with most time."),
+]
+
 
 def whatif(
     context: typer.Context,
@@ -20,7 +25,7 @@ def whatif(
     *,
     halve: Annotated[
         list[str] | None,
-        typer.Option(help="Operations in half their time.", metavar="NAME,..."),
+        typer.Option(help="Operations that would take half of their time.", metavar="NAME,..."),
     ] = None,
     operation_time: Annotated[
         list[str] | None,
@@ -46,15 +51,14 @@ def whatif(
         typer.Option(help="Number of cores that the engine would have.", metavar="NUMBER"),
     ] = None,
     runs: RunsDir = None,
-    all_operations: Annotated[
-        bool, typer.Option("--all", help="Show all operations, not only the first.")
-    ] = False,
+    all_operations: AllOperations = False,
     as_json: AsJson = False,
 ) -> None:
     """Predicts a run's metrics after changes, by a model that states its assumptions.
 
-    Changes can be repeated and are applied in their order. Without one, it shows what the metrics
-    depend on: the weight of each operation, and the gain of removing each cause.
+    Changes can be repeated and are applied in their order. Without a change, `assay whatif` shows
+    the sensitivity of the metrics: the weight of each operation, and the gain of removing each
+    cause.
 
     \b
     Examples:

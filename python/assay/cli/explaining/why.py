@@ -34,8 +34,9 @@ Examples:
 
 \b
 Exit codes:
-  0  done, as far as the budget allows      2  failed, or stopped
+  0  all runs ended, or the budget is used up
   1  wrong usage: nothing was run
+  2  a run failed, or the command was stopped
 """
 
 
@@ -45,10 +46,11 @@ def why(
     workload: Workload,
     *,
     quick: Annotated[
-        bool, typer.Option("--quick", help="Fewer levels and rounds: wider intervals.")
+        bool,
+        typer.Option("--quick", help="Use fewer levels and rounds, which gives wider intervals."),
     ] = False,
     repeat: Annotated[
-        int | None, typer.Option(help="Rounds [default: 5, with --quick 3].", min=1)
+        int | None, typer.Option(help="Number of rounds [default: 5; --quick: 3].", min=1)
     ] = None,
     budget: Budget = None,
     again: Again = False,
@@ -57,11 +59,11 @@ def why(
     as_json: AsJson = False,
     **options: Any,  # noqa: ANN401 - options of a run
 ) -> None:
-    """Finds out what bounds a workload's operations, by making resources scarce in turns.
+    """Finds the bottleneck of a workload's operations by limiting or slowing resources in turn.
 
-    A first run measures what an operation takes. Then a study makes the CPU and the disk scarce at
-    several levels, leaves the computation away, and says how the time answers. After an end before
-    time, the same command goes on where it was.
+    A first run measures the resource use of each operation. Then `assay why` limits or slows CPU
+    and disk at several levels, removes the computation, and shows how the time changes. After an
+    interruption, the same command continues the experiments.
     """
     from assay.cli.shared.watching import Watching
     from assay.report.terminal.why import why_lines

@@ -17,26 +17,26 @@ def export(
     to: Annotated[
         str,
         typer.Option(
-            help="csv, json or parquet; of a profile folded, firefox, flamegraph or pprof."
+            help="Format: csv, json or parquet; for a profile folded, firefox, flamegraph or pprof."
         ),
     ] = "csv",
     out: Annotated[
         Path | None,
         typer.Option(
-            help="Directory to write into [default: ./<run id>-<format>]; of a profile the file"
-            " [default: ./<run id>.<format's suffix>]."
+            help="Directory for the exported tables [default: ./<run id>-<format>], or file for"
+            " an exported profile [default: ./<run id>.<format's suffix>]."
         ),
     ] = None,
     operation: Annotated[
-        str | None, typer.Option(help="Only the samples of this operation, such as q09.")
+        str | None, typer.Option(help="Export only the samples of this operation, such as q09.")
     ] = None,
     runs: RunsDir = None,
     as_json: AsJson = False,
 ) -> None:
     """Writes a run's tables as CSV, JSON or Parquet, or its CPU samples for tools that show them.
 
-    firefox is opened by Firefox Profiler, pprof by `pprof` and speedscope, folded by speedscope and
-    by scripts; flamegraph is an SVG for a browser.
+    Firefox Profiler opens the format firefox. `pprof` and speedscope open pprof. Scripts and
+    speedscope read the format folded. flamegraph is an SVG file for a browser.
 
     \b
     Examples:

@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 from assay.cli.shared.options import AsJson, RunsDir
-from assay.cli.shared.output import say_result
+from assay.cli.shared.output import say_json, say_lines
 
 
 def runs(*, runs: RunsDir = None, as_json: AsJson = False) -> None:
-    """Lists the runs of a directory, oldest first: state, what was run on what, total, id.
+    """Lists the runs of a directory, oldest first: state, workload, engine, total time and id.
 
-    The state is the verdict; of a run that ended early `stopped`, `failed` or `unended`; `refused`
-    of one whose engine did not take what was asked for, so that nothing was played; and `unjudged`
-    of one that no report was made of since Assay changed.
+    The state of a complete run is its verdict. A run that ended early is `stopped`, `failed` or
+    `unended`. A run is `refused` if its engine did not accept the requested settings, so that no
+    operation was executed. A run is `unjudged` if no report of it was made by this version of
+    Assay.
 
     \b
     Examples:
       assay runs
       assay runs --runs /data/runs --json
     """
-    from assay.report.terminal.lists.runs import listed_lines
-    from assay.verbs.runs import runs as listed
+    if as_json:
+        from assay.verbs.runs import runs as listed
 
-    documents = listed(runs)
-    say_result(documents, lambda: listed_lines(documents), as_json=as_json)
+        say_json(listed(runs))
+    else:
+        from assay.record.places import runs_dir
+        from assay.record.reader import list_runs
+        from assay.report.terminal.lists.runs import record_line
+
+        say_lines(map(record_line, list_runs(runs_dir(runs))))

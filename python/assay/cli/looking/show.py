@@ -26,7 +26,8 @@ def show(
 ) -> None:
     """Shows a run: whether it is valid, how fast it was, and where the time went.
 
-    For a study it shows the article, for `assay ceiling` the tables.
+    For a study, `assay show` prints the study's article. For a record of `assay ceiling`, `assay
+    show` prints the tables.
 
     \b
     Examples:

@@ -21,7 +21,7 @@ Examples:
 """
 Keep = Annotated[
     bool,
-    typer.Option("--keep", help="Keep the rows in the folder, replacing those kept before."),
+    typer.Option("--keep", help="Store the rows in the folder, replacing earlier ones."),
 ]
 
 
@@ -37,10 +37,10 @@ def answers(
     as_json: AsJson = False,
     **options: Any,  # noqa: ANN401 - options of a run
 ) -> None:
-    """Takes the rows that queries return now as their answers; `assay run` compares with them.
+    """Stores the rows that queries return now as the expected answers for later runs.
 
-    Each operation is played twice. Without --keep nothing is written into the folder: it shows what
-    would be kept, and whether that differs from what is.
+    Each operation is executed twice. Without --keep the command writes nothing into the folder, but
+    shows the rows and whether they differ from the stored answers.
     """
     from assay.cli.shared.progress import Progress
     from assay.report.terminal.lists.answers import answers_lines

@@ -11,12 +11,29 @@ from assay.cli.shared.executing import end_by_verdict, executed
 from assay.cli.shared.options import AsJson, RunsDir
 from assay.cli.shared.output import console, say_result
 
+QuickTrials = Annotated[
+    bool,
+    typer.Option(
+        "--quick",
+        help="Measure fewer request sizes and queue depths in shorter"
+        " trials, in about half a minute.",
+    ),
+]
+MeasuredParts = Annotated[
+    str | None,
+    typer.Option(
+        help="Parts of the host to measure: disk, memory, core [default: all].",
+        metavar="disk,memory,core",
+    ),
+]
+StrictVerdict = Annotated[
+    bool, typer.Option(help="End with exit code 3 also if the verdict is unknown.")
+]
+
 
 def ceiling(
     *,
-    quick: Annotated[
-        bool, typer.Option("--quick", help="Fewer sizes and depths, shorter: half a minute.")
-    ] = False,
+    quick: QuickTrials = False,
     directory: Annotated[
         Path | None,
         typer.Option(
@@ -30,27 +47,24 @@ def ceiling(
         typer.Option(help="Size of the file that is read [default: 4GB; --quick: 1GB]."),
     ] = None,
     time: Annotated[
-        str | None, typer.Option(help="How long each trial lasts [default: 250ms; --quick: 100ms].")
+        str | None, typer.Option(help="Duration of each trial [default: 250ms; --quick: 100ms].")
     ] = None,
     rounds: Annotated[
         int | None,
-        typer.Option(help="How often each trial is made [default: 5; --quick: 3].", min=1),
+        typer.Option(help="Number of repetitions of each trial [default: 5; --quick: 3].", min=1),
     ] = None,
-    only: Annotated[
-        str | None,
-        typer.Option(help="What is tried [default: all].", metavar="disk,memory,core"),
-    ] = None,
+    only: MeasuredParts = None,
     seed: Annotated[
-        int, typer.Option(help="Seed of the order of trials and of places.", min=0)
+        int, typer.Option(help="Seed of the order of trials and of file positions.", min=0)
     ] = 1,
     runs: RunsDir = None,
-    strict: Annotated[bool, typer.Option(help="An 'unknown' verdict also ends with 3.")] = False,
+    strict: StrictVerdict = False,
     as_json: AsJson = False,
 ) -> None:
-    """Measures what this host can do: requests a second of its disk by size, memory, cores.
+    """Measures the maximum speed of this host's disk (by request size), memory and cores.
 
-    Only a file of its own is read and written; it has no name, and goes with the command however
-    that ends. The record is one like any other: `assay show`, `report` and `export` know it.
+    `assay ceiling` reads and writes only an unnamed temporary file, which disappears at the end.
+    `assay show`, `report` and `export` work with the record of `assay ceiling`.
 
     \b
     Examples:

@@ -26,16 +26,18 @@ Examples:
 
 \b
 Exit codes:
-  0  done, as far as the budget allows    2  runs failed, or it was stopped
-  1  wrong usage: nothing was run         3  some run is invalid
+  0  all runs ended, or the budget is used up
+  1  wrong usage: nothing was run
+  2  a run failed, or the command was stopped
+  3  a run is invalid
 """
 
 Engines = Annotated[
     list[str] | None,
     option(
         Group.ASKED,
-        "The engine of the first side, and once more that of the second; given once, it is of"
-        " both.",
+        "Engine to compare. Two --engine options compare two engines; one --engine option names"
+        " the engine of both sides.",
         "NAME[@VERSION]",
     ),
 ]
@@ -43,25 +45,41 @@ Vary = Annotated[
     list[str] | None,
     option(
         Group.ASKED,
-        "An option of `assay run`, or else a setting of the engine, and its value of each"
-        " side; can be repeated.",
+        "An option of `assay run` or a setting of the engine, with its value on each side; can be"
+        " repeated.",
         "KEY=V1,V2",
     ),
 ]
 First = Annotated[
-    list[str] | None, option(Group.ASKED, "The same of the first side alone.", "KEY=VALUE")
+    list[str] | None,
+    option(
+        Group.ASKED,
+        "An option or setting with its value for the first side only; can be repeated.",
+        "KEY=VALUE",
+    ),
 ]
 Second = Annotated[
-    list[str] | None, option(Group.ASKED, "The same of the second side alone.", "KEY=VALUE")
+    list[str] | None,
+    option(
+        Group.ASKED,
+        "An option or setting with its value for the second side only; can be repeated.",
+        "KEY=VALUE",
+    ),
 ]
 Alike = Annotated[
-    bool, option(Group.ASKED, "Both sides are the same: what differs is noise.", None, "--alike")
+    bool,
+    option(
+        Group.ASKED,
+        "Use the same engine and settings on both sides, to measure the noise.",
+        None,
+        "--alike",
+    ),
 ]
 UnequalDurability = Annotated[
     bool,
     option(
         Group.ASKED,
-        "Compare although commits survive less on one side.",
+        "Compare although committed transactions survive fewer kinds of crashes on one side.",
         None,
         "--unequal-durability",
     ),
@@ -70,7 +88,8 @@ Profile = Annotated[
     bool,
     option(
         Group.OBSERVATION,
-        "Take CPU samples of the engine: by them the difference is explained.",
+        "Take CPU samples of the engine, so that the report can attribute the difference to"
+        " functions.",
     ),
 ]
 
@@ -95,11 +114,11 @@ def compare(
     as_json: AsJson = False,
     **options: Any,  # noqa: ANN401 - options of `assay run`
 ) -> None:
-    """Compares two engines, versions or settings: what differs, and what explains how much of it.
+    """Compares two engines, versions or settings, and attributes the difference to its causes.
 
-    Runs of both sides are made in turns. Ratios have intervals; the difference of a transaction is
-    split over its statements, and put down to plans, columns, reads, the optimiser, kinds of work
-    and waits. Each run is an ordinary one; after an interruption, the same command continues.
+    Assay alternates runs of both sides. Ratios have intervals. The difference of a transaction is
+    split by statement and attributed to plans, columns, reads, the optimiser, kinds of work and
+    waits. After an interruption, the same command continues the comparison.
     """
     from assay.cli.shared.several import end, shown
     from assay.cli.shared.watching import Watching

@@ -31,21 +31,26 @@ Examples:
   assay durability tpcc --kills 0 --copies 5 --allow-host-changes
 
 \b
-A kill leaves the kernel's page cache, and so what was never written to the
-device: --copies look at that.
+After a kill, data that were never written to the device are still in the
+kernel's page cache. --copies also tests such data, because it recovers the
+database from snapshots of the device.
 
 \b
 Exit codes:
-  0  all that was acknowledged was found   2  a run failed, or it was stopped
-  1  wrong usage: nothing was run          3  something was lost
+  0  every acknowledged write was found
+  1  wrong usage: nothing was run
+  2  a run failed, or the command was stopped
+  3  an acknowledged write was lost
 """
 
 
-Kills = Annotated[int, typer.Option(help="How often it is killed, in a run each.", min=0)]
+Kills = Annotated[
+    int, typer.Option(help=("Number of kills of the engine; each kill needs one run."), min=0)
+]
 Copies = Annotated[
     int,
     typer.Option(
-        help="How often what reached its device is copied, in one more run (needs root and"
+        help="Number of snapshots of the engine's device, in one additional run (needs root and"
         " --allow-host-changes).",
         min=0,
     ),
@@ -53,7 +58,9 @@ Copies = Annotated[
 Between = Annotated[
     str,
     typer.Option(
-        help="From when to when after the load's begin it is killed; drawn from the seed.",
+        help=(
+            "Time range after the load's start from which the time of each kill is drawn at random."
+        ),
         metavar="2s-5s",
     ),
 ]
@@ -63,7 +70,7 @@ Between = Annotated[
 def durability(
     context: typer.Context,
     workload: Annotated[
-        str, typer.Argument(help="A workload that says what it leaves to be found, such as tpcc.")
+        str, typer.Argument(help="A workload that declares receipts, such as tpcc.")
     ],
     *,
     kills: Kills = KILLS,
@@ -75,9 +82,10 @@ def durability(
     as_json: AsJson = False,
     **options: Any,  # noqa: ANN401 - options of a run
 ) -> None:
-    """Kills an engine under load, recovers it, and looks for every acknowledged write.
+    """Kills an engine under load, and checks that its database lost no acknowledged write.
 
-    Each kill is an ordinary run with --kill. After an interruption, the same command continues.
+    Each kill is a separate run with --kill. After an interruption, the same command continues with
+    the remaining kills.
     """
     from assay.cli.shared.several import end, shown
     from assay.cli.shared.watching import Watching

@@ -21,11 +21,11 @@ def observe(
     as_json: AsJson = False,
     **options: Any,  # noqa: ANN401 - options of an observation
 ) -> None:
-    """Watches the statements that other clients execute on a running server, and drives none.
+    """Watches the statements that other clients execute on a running server, and sends no load.
 
-    The report says how much of the time each statement took, where it went and why, as after
-    `assay run`. It opens two sessions, which cannot write. Ctrl-C ends the observation; the report
-    follows.
+    The report shows each statement's share of the time, and the causes of lost time, like a report
+    of `assay run`. Assay opens two sessions, which cannot write. Ctrl-C ends the observation; then
+    Assay writes the report.
 
     \b
     Examples:
@@ -36,8 +36,8 @@ def observe(
 
     \b
     PostgreSQL counts statements where pg_stat_statements is loaded, MySQL and
-    MariaDB where performance_schema is on. Without them, statements are found
-    by sampling the sessions.
+    MariaDB where performance_schema is on. Without pg_stat_statements or
+    performance_schema, Assay finds statements by sampling the sessions.
     """
     from assay.cli.shared.progress import Progress
     from assay.report.terminal.summary import render

@@ -21,15 +21,29 @@ Examples:
 
 \b
 Exit codes:
-  0  done           2  a run failed, or it was stopped
-  1  wrong usage    3  some plan gave another answer than the chosen one
+  0  all plans gave the same answer
+  1  wrong usage: nothing was run
+  2  a run failed, or the command was stopped
+  3  a plan gave another answer than the optimiser's plan
 """
 
 
-Operation = Annotated[str, typer.Option("--operation", help="The query.", metavar="NAME")]
-Most = Annotated[int, typer.Option(help="Plans at most, the chosen one among them.", min=2)]
+Operation = Annotated[
+    str,
+    typer.Option(
+        "--operation",
+        help="The query to execute with other plans.",
+        metavar="NAME",
+    ),
+]
+Most = Annotated[
+    int, typer.Option(help=("Maximum number of plans, including the optimiser's plan."), min=2)
+]
 CutOff = Annotated[
-    float, typer.Option(help="Cancel a plan that takes this many times as long as the chosen one.")
+    float,
+    typer.Option(
+        help=("Cancel a plan that takes this many times as long as the optimiser's plan.")
+    ),
 ]
 
 
@@ -48,10 +62,11 @@ def plans(
     as_json: AsJson = False,
     **options: Any,  # noqa: ANN401 - options of a run
 ) -> None:
-    """Forces other plans of a query than the chosen one; shows what another choice is worth.
+    """Forces alternative plans of a query and compares their times with the optimiser's plan.
 
-    Techniques are switched off one by one and in pairs, and tables joined in other orders. Plans of
-    distinct shape are timed in turns, their answers compared; all data are in memory.
+    Assay switches off planner techniques one by one and in pairs, and joins tables in other orders.
+    Assay executes plans of different shape in alternating order, with all data in memory, and
+    compares their times and their answers.
     """
     from assay.cli.shared.several import end, shown
     from assay.cli.shared.watching import Watching

@@ -32,12 +32,14 @@ Examples:
   assay run tpch --state cold --limit memory=512MB --allow-host-changes
 
 \b
-More of them are in docs/guides/running.md.
+The page docs/guides/running.md has more examples of `assay run`.
 
 \b
 Exit codes:
-  0  done            2  failed or stopped, partial record kept
-  1  wrong usage     3  invalid: wrong answers or failed operations
+  0  the run ended
+  1  wrong usage: nothing was run
+  2  the run failed or was stopped; its partial record is kept
+  3  the run is invalid: wrong answers or failed operations
 """
 
 

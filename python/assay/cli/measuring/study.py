@@ -22,8 +22,10 @@ Examples:
 
 \b
 Exit codes:
-  0  done, as far as the budget allows      2  runs failed, or it was stopped
-  1  wrong usage or file: nothing was run   3  some run is invalid
+  0  all runs ended, or the budget is used up
+  1  wrong usage, or an error in the study's file: nothing was run
+  2  a run failed, or the command was stopped
+  3  a run is invalid
 """
 
 Which = Annotated[
@@ -35,23 +37,24 @@ Engines = Annotated[
     list[str] | None,
     typer.Option(
         "--engine",
-        help="Engine to use instead of the study's engines; can be repeated. Parts of other"
-        " engines are"
-        " left out.",
+        help="Engine to use instead of the study's engines; can be repeated. The study's parts"
+        " for other engines are not run.",
         metavar="NAME[@VERSION]",
     ),
 ]
 WorkloadInstead = Annotated[
     str | None,
-    typer.Option("--workload", help="Workload to use instead of the study's.", metavar="NAME"),
+    typer.Option(
+        "--workload", help="Workload to use instead of the study's workload.", metavar="NAME"
+    ),
 ]
 
 AllowHostChanges = Annotated[
     bool,
     typer.Option(
         "--allow-host-changes",
-        help="Take in parts that change what others on the host notice, such as read-ahead, and put"
-        " it back after each run; and drop the host's caches where the state is cold.",
+        help="Include parts that change settings of the whole host, such as read-ahead or"
+        " dropping caches for a cold state. Assay restores the settings after each run.",
     ),
 ]
 
@@ -62,7 +65,7 @@ def study(
     quick: Quick = False,
     only: Annotated[
         list[str] | None,
-        typer.Option(help="Only this part of it; can be repeated.", metavar="PART"),
+        typer.Option(help="Run only this part of the study; can be repeated.", metavar="PART"),
     ] = None,
     engine: Engines = None,
     workload: WorkloadInstead = None,
@@ -73,10 +76,10 @@ def study(
     whole: Whole = False,
     as_json: AsJson = False,
 ) -> None:
-    """Carries out a study: all its runs, in turns, and the report that is made of them.
+    """Executes all runs of a study in alternating order, and writes the study's report.
 
-    Each run is an ordinary one. After an interruption, or with a larger budget, the same
-    command continues: no run that ended well is repeated.
+    After an interruption, or with a larger budget, the same command continues the study without
+    repeating successful runs.
     """
     from assay.cli.shared.several import end, shown
     from assay.cli.shared.watching import Watching

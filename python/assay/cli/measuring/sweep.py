@@ -26,8 +26,10 @@ Examples:
 
 \b
 Exit codes:
-  0  done, as far as the budget allows    2  runs failed, or it was stopped
-  1  wrong usage: nothing was run         3  some run is invalid
+  0  all runs ended, or the budget is used up
+  1  wrong usage: nothing was run
+  2  a run failed, or the command was stopped
+  3  a run is invalid
 """
 
 
@@ -35,8 +37,8 @@ Engines = Annotated[
     list[str] | None,
     option(
         Group.ASKED,
-        "An engine (see `assay engines`); repeated, each is run at every level [default:"
-        " duckdb, or what --dsn names].",
+        "Engine to measure (see `assay engines`). If --engine is repeated, every engine is"
+        " measured at every level [default: duckdb, or the engine that --dsn names].",
         "NAME[@VERSION]",
     ),
 ]
@@ -48,27 +50,33 @@ Scales = Annotated[
     str | None,
     option(
         Group.ASKED,
-        "Scales of the data: what each cost grows by [default: the workload's own].",
+        "Scales of the data, to measure how each cost grows with the scale [default: the"
+        " workload's scale].",
         "1,10,...",
     ),
 ]
 Extrapolate = Annotated[
     str | None,
-    option(Group.ASKED, "Larger scales that are not run, by the laws of those that are.", "100"),
+    option(
+        Group.ASKED,
+        "Larger scales for which costs are extrapolated from the measured scales.",
+        "100",
+    ),
 ]
 Profile = Annotated[
     bool | None,
     option(
         Group.OBSERVATION,
-        "Take CPU samples of the engine [default: at several scales, else not].",
+        "Take CPU samples of the engine [default: only in a sweep of scales].",
     ),
 ]
 Vary = Annotated[
     list[str] | None,
     option(
         Group.ASKED,
-        "An option of `assay run`, a knob (`assay engines show ENGINE` lists them) or else a"
-        " setting of the engine, and its values; can be repeated: all combinations are run.",
+        "An option of `assay run`, a knob (`assay engines show ENGINE` lists them) or a setting"
+        " of the engine, with its values. If --vary is repeated, Assay runs all combinations of"
+        " values.",
         "KEY=V1,V2,...",
     ),
 ]
@@ -95,10 +103,11 @@ def sweep(
 ) -> None:
     """Runs a workload at several numbers of clients, scales, or values of a setting, in turns.
 
-    By clients it shows operations and statements a second, latency, errors, retries and wasted
-    work. It fits the Universal Scalability Law, names the knee, and says what limits. By scale it
-    shows how each cost grows, which shares of the time shift, and what larger scales would cost.
-    Each run is an ordinary one; after an interruption, the same command continues.
+    A sweep of clients shows operations and statements a second, latency, errors, retries and wasted
+    work. For a sweep of clients, Assay fits the Universal Scalability Law, and names the number of
+    clients at the knee and the bottleneck. A sweep of scales shows how each cost and share of the
+    time grows, and predicts the cost of larger scales. After an interruption, the same command
+    continues the sweep.
     """
     from assay.cli.shared.several import end, shown
     from assay.cli.shared.watching import Watching

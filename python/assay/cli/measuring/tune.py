@@ -25,8 +25,10 @@ Examples:
 
 \b
 Exit codes:
-  0  a setting is recommended    2  the default failed, or it was stopped
-  1  wrong usage: nothing ran    5  no setting is better beyond noise
+  0  a setting is recommended
+  1  wrong usage: nothing was run
+  2  the run with default settings failed, or the command was stopped
+  5  no setting is faster than the defaults beyond noise
 """
 
 
@@ -34,8 +36,8 @@ Knobs = Annotated[
     list[str] | None,
     option(
         Group.ASKED,
-        "A setting of the engine and between which values it is searched; can be repeated"
-        " [default: the knobs that the engine names].",
+        "A setting of the engine, with the values to search: NAME=LOW..HIGH or NAME=a,b,c; can be"
+        " repeated [default: the knobs that the engine declares].",
         "NAME=LOW..HIGH|NAME=a,b,c|NAME",
     ),
 ]
@@ -43,9 +45,8 @@ Objective = Annotated[
     str | None,
     option(
         Group.ASKED,
-        "What is made better: a metric of runs, such as geometric_mean_seconds or"
-        " latency_seconds_p99, or an operation [default: seconds of all operations; of a mix,"
-        " operations a second].",
+        "Metric to improve, such as geometric_mean_seconds or latency_seconds_p99, or the time of"
+        " an operation [default: seconds of all operations; for a mix, operations per second].",
         "METRIC",
     ),
 ]
@@ -65,12 +66,13 @@ def tune(
     as_json: AsJson = False,
     **options: Any,  # noqa: ANN401 - options of `assay run`
 ) -> None:
-    """Searches settings of an engine that make a workload faster than its default does.
+    """Searches for settings of an engine with which a workload is faster than with the defaults.
 
-    Settings are chosen by Optuna and run beside the default, in turns; the best are repeated, and
-    the leader is compared with the default in runs that had no part in choosing it. It ends when
-    that interval excludes the default, or with the budget; inside the noise nothing is recommended.
-    Each run is an ordinary one; after an interruption, the same command continues.
+    Optuna chooses settings, and their runs alternate with runs of the defaults. `assay tune`
+    repeats the best settings, and then compares the best one with the defaults in independent runs.
+    The search ends when the interval of the measured gain excludes zero, or when the budget is used
+    up. `assay tune` recommends no setting whose gain is within the noise. After an interruption,
+    the same command continues the search.
     """
     from assay.cli.shared.several import shown
     from assay.cli.shared.watching import Watching

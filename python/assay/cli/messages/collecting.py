@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay.cli.messages.literals import assigned, documentation, functions, text_of
+from assay.cli.messages.literals import assigned, documentation, fixed, functions, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -61,12 +61,12 @@ def texts_below(folder: str, entry: str) -> dict[str, list[Message]]:
         folder: A folder of the package, such as `checks`.
         entry: Name of the entry function, such as `check`.
     """
-    found = {}
+    messages = {}
     for path in sorted((PACKAGE / folder).rglob("*.py")):
         tree = _tree(path)
         if any(isinstance(node, ast.FunctionDef) and node.name == entry for node in tree.body):
-            found[_relative(path)] = list(_sentences(path, tree))
-    return found
+            messages[_relative(path)] = list(_sentences(path, tree))
+    return messages
 
 
 def rust_errors() -> list[Message]:
@@ -91,18 +91,18 @@ def error_classes() -> dict[str, int]:
             if isinstance(node, ast.ClassDef):
                 bases[node.name] = [base.id for base in node.bases if isinstance(base, ast.Name)]
                 codes.update((node.name, code) for code in _own_codes(node))
-    found = {ROOT_CLASS: codes[ROOT_CLASS], OF_VALUES: codes[ROOT_CLASS]}
+    exit_codes = {ROOT_CLASS: codes[ROOT_CLASS], OF_VALUES: codes[ROOT_CLASS]}
     for _ in bases:
         new = {
-            name: codes.get(name, found[base])
+            name: codes.get(name, exit_codes[base])
             for name, own in bases.items()
             for base in own
-            if base in found and base != OF_VALUES and name not in found
+            if base in exit_codes and base != OF_VALUES and name not in exit_codes
         }
         if not new:
             break
-        found |= new
-    return found
+        exit_codes |= new
+    return exit_codes
 
 
 @cache
@@ -149,10 +149,23 @@ def _logged(path: Path) -> Iterator[Message]:
                     yield Message(text, _relative(path), "warning", node.lineno)
 
 
+def _constants(tree: ast.Module) -> dict[str, ast.expr]:
+    """Return the constants of a module, with those that it imports from Assay's other modules."""
+    constants: dict[str, ast.expr] = {}
+    for node in ast.walk(tree):
+        match node:
+            case ast.ImportFrom(module=str(module), names=imported) if module.startswith("assay."):
+                path = PACKAGE.joinpath(*module.split(".")[1:]).with_suffix(".py")
+                known = fixed(_tree(path)) if path.exists() else {}
+                own = {(s.asname or s.name): known[s.name] for s in imported if s.name in known}
+                constants |= own
+    return constants | fixed(tree)
+
+
 def _nodes(path: Path, kind: type[ast.AST]) -> Iterator[tuple[dict[str, ast.expr], ast.AST]]:
     """Yield the nodes of a kind in the order of the file, with the texts assigned to names."""
     tree = _tree(path)
-    module = assigned(tree)
+    module = _constants(tree) | assigned(tree)
     seen = set()
     for function in functions(tree):
         names = module | assigned(function)
@@ -167,7 +180,7 @@ def _nodes(path: Path, kind: type[ast.AST]) -> Iterator[tuple[dict[str, ast.expr
 
 def _sentences(path: Path, tree: ast.Module) -> Iterator[Message]:
     """Yield the texts of a module that are long enough for a sentence, except docstrings."""
-    left_out = documentation(tree)
+    left_out, constants = documentation(tree), _constants(tree)
     parts = {
         id(part)
         for node in ast.walk(tree)
@@ -181,6 +194,6 @@ def _sentences(path: Path, tree: ast.Module) -> Iterator[Message]:
         if isinstance(node, ast.JoinedStr | ast.Constant) and id(node) not in left_out | parts
     ]
     for node in sorted(literals, key=lambda node: (node.lineno, node.col_offset)):
-        text = text_of(node, {})
+        text = text_of(node, constants)
         if text and len(text.split()) >= WORDS_MIN:
             yield Message(text, _relative(path), path.stem, node.lineno)

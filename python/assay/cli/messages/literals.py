@@ -58,6 +58,19 @@ def assigned(body: ast.AST) -> dict[str, ast.expr]:
     }
 
 
+def fixed(tree: ast.Module) -> dict[str, ast.expr]:
+    """Return the constants of a module, also those that are assigned several in one line."""
+    constants: dict[str, ast.expr] = {}
+    for node in tree.body:
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if name.isupper():
+                constants[name] = value
+            case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)):
+                pairs = zip(targets, values, strict=True)
+                constants |= {s.id: value for s, value in pairs if isinstance(s, ast.Name)}
+    return constants
+
+
 def functions(tree: ast.Module) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
     """Yield the functions and methods of a module, without nested ones."""
     waiting: list[ast.AST] = [tree]
@@ -81,8 +94,8 @@ def documentation(tree: ast.AST) -> set[int]:
 
 
 def _alternatives(texts: list[str | None]) -> str | None:
-    known = list(dict.fromkeys(text for text in texts if text))
-    return f"{{{' | '.join(known)}}}" if len(known) > 1 else next(iter(known), None)
+    distinct = list(dict.fromkeys(text for text in texts if text))
+    return f"{{{' | '.join(distinct)}}}" if len(distinct) > 1 else next(iter(distinct), None)
 
 
 def _part(part: ast.expr, names: Texts, depth: int) -> str:
@@ -91,7 +104,28 @@ def _part(part: ast.expr, names: Texts, depth: int) -> str:
             return str(value)
         case ast.FormattedValue(value=ast.IfExp() as choice):
             return text_of(choice, names, depth) or _placeholder(choice)
+        case ast.FormattedValue(value=value):
+            return _constant(value, names) or _placeholder(part)
     return _placeholder(part)
+
+
+def _constant(node: ast.expr, names: Texts) -> str | None:
+    """Return the text of a constant, or of constants that are joined; None for a variable."""
+    text: str | None = None
+    match node:
+        case ast.Name(id=name) if name.isupper() and name in names:
+            text = _constant(names[name], names)
+        case ast.Constant(value=float(number)):
+            text = f"{number:g}"
+        case ast.Constant(value=value):
+            text = str(value)
+        case ast.Call(
+            func=ast.Attribute(value=ast.Constant(value=str(comma)), attr="join"), args=[inner]
+        ):
+            listed = names.get(inner.id) if isinstance(inner, ast.Name) else None
+            parts = [_constant(s, names) for s in getattr(listed, "elts", ())]
+            text = comma.join(filter(None, parts)) if None not in parts else None
+    return text or None
 
 
 def _placeholder(node: ast.expr) -> str:
@@ -105,7 +139,9 @@ def _name(node: ast.expr) -> str:
     """Return a short name for an expression: the attribute, the variable or the function."""
     name = "..."
     match node:
-        case ast.Attribute(attr="name" | "value" | "id" as attribute, value=ast.Name(id=owner)):
+        case ast.Attribute(
+            attr="name" | "value" | "id" | "text" as attribute, value=ast.Name(id=owner)
+        ):
             name = f"{owner}.{attribute}"
         case ast.Attribute(attr=attribute):
             name = attribute

@@ -7,38 +7,52 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from assay.cli.messages import collecting
+from assay.cli.messages.placeholders import readable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from assay.cli.messages.collecting import Message
 
-PAGE = "messages.md"
 HEAD = """\
 # Messages
 
-Every error, warning, check and finding that Assay prints. Search this page for the words you saw.
-A name in braces stands for a value, such as `{path}`; a bar separates alternatives; `...` is a list
-or a longer text. Errors and warnings go to stderr and begin with `assay:`. The exit code is that of
-the command. `make messages` writes this page from the source.
+This page lists every error, warning, check and finding that Assay prints. Search it for words of
+the message that you saw. Words in angle brackets stand for a value, such as `<path>`. Three dots
+after such words stand for a list of values. Braces contain alternatives, separated by bars.
 
-What checks mean for a run, and how findings are made: [how numbers are made](numbers/index.md).
-What the nouns mean: [glossary](glossary.md).
+Errors and warnings go to stderr and begin with `assay:`. `exit 1` behind an error is the exit code
+of the command that ended with this error. `make messages` generates this page from the source code.
+
+[How numbers are made](numbers/index.md) explains checks and findings. The [glossary](glossary.md)
+explains the terms.
 """
 # Headings of the page, each with the folders of its messages. A message is listed under the first
 # match.
 GROUPS = (
-    ("Command line and options", "Before anything is measured.", ("cli", "verbs", "running/asked")),
-    ("Studies, sweeps and comparisons", "In a study's file or a verb of several runs.", ("study",)),
-    ("Engines", "While an engine is installed, started or connected to.", ("engines",)),
-    ("Workloads", "In a workload's folder, or in queries of your own.", ("workloads",)),
-    ("During a run", "While data are loaded, or while the load runs.", ("running", "probes")),
+    (
+        "Command line and options",
+        "Errors before a measurement starts.",
+        ("cli", "verbs", "running/asked"),
+    ),
+    (
+        "Studies, sweeps and comparisons",
+        "Errors in a study's file, or in a command that makes several runs.",
+        ("study",),
+    ),
+    ("Engines", "Errors while Assay installs, starts or connects to an engine.", ("engines",)),
+    ("Workloads", "Errors in a workload's folder, or in your own queries.", ("workloads",)),
+    (
+        "During a run",
+        "Errors while data are loaded, or while operations are executed.",
+        ("running", "probes"),
+    ),
     (
         "Records and reports",
-        "While a run is read again.",
+        "Errors while Assay reads the record of a run.",
         ("record", "report", "analysis", "checks"),
     ),
-    ("Everywhere", "Values and units that several commands read.", ("",)),
+    ("Everywhere", "Errors in values and units that several commands accept.", ("",)),
 )
 MULTIPLE = 2
 
@@ -63,13 +77,14 @@ def _errors() -> Iterator[str]:
 
 
 def _warnings() -> Iterator[str]:
-    yield "## Warnings\n\nThe run goes on; its record keeps the warning in `log.txt`.\n"
+    yield "## Warnings\n\nA run continues after a warning, and stores it in its file `assay.log`.\n"
     yield from _items(_once(collecting.warnings()))
     yield ""
 
 
 def _driver() -> Iterator[str]:
-    yield "## Errors of the driver and the probes\n\nThe compiled part: sessions and samplers.\n"
+    about = "Messages of the compiled part of Assay, which opens sessions and takes samples."
+    yield f"## Errors of the driver and the probes\n\n{about}\n"
     for crate, messages in groupby(
         collecting.rust_errors(), key=lambda message: message.module.partition("/")[0]
     ):
@@ -79,12 +94,13 @@ def _driver() -> Iterator[str]:
 
 
 def _checks() -> Iterator[str]:
-    yield "## Checks\n\nA check says valid, unknown or invalid, with one of these reasons.\n"
+    about = "The verdict of a check is valid, unknown or invalid, with one of these reasons."
+    yield f"## Checks\n\n{about}\n"
     yield from _by_module("checks", "check")
 
 
 def _findings() -> Iterator[str]:
-    yield "## Findings\n\nClaims, evidence and advice, by the finding's key.\n"
+    yield "## Findings\n\nClaims, evidence and advice of each finding, by the finding's name.\n"
     yield from _by_module("analysis/findings", "find")
 
 
@@ -104,7 +120,7 @@ def _once(messages: Iterable[Message]) -> list[Message]:
 
 def _items(messages: Iterable[Message], note: object = None) -> Iterator[str]:
     for message in messages:
-        text = " ".join(message.text.split()).replace("`", "'")
+        text = " ".join(readable(message.text).split()).replace("`", "'")
         said = f" ({note(message)})" if callable(note) else ""
         yield f"- `{text}`{said}"
 

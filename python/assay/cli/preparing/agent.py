@@ -14,7 +14,7 @@ def agent(
     address: Annotated[
         str,
         typer.Argument(
-            help="Where agents and runs meet: tcp://HOST:PORT, or tls://HOST:PORT.",
+            help="Address that agents and runs connect to: tcp://HOST:PORT, or tls://HOST:PORT.",
             metavar="ADDRESS",
         ),
     ],
@@ -23,7 +23,10 @@ def agent(
         bool,
         typer.Option(
             "--listen",
-            help="Serve as the meeting place, and drive nothing; use it on one host only.",
+            help=(
+                "Open the address that other agents and runs connect to, but generate no load."
+                " Exactly one host needs this option."
+            ),
         ),
     ] = False,
     name: Annotated[
@@ -32,25 +35,29 @@ def agent(
     ] = None,
     tls: Annotated[
         Path | None,
-        typer.Option(help="Folder with ca.pem, cert.pem and key.pem.", metavar="DIR"),
+        typer.Option(
+            help="Directory with the certificates ca.pem and cert.pem, and the key key.pem.",
+            metavar="DIR",
+        ),
     ] = None,
     plain: Annotated[
         bool,
         typer.Option(
             "--plain",
-            help="Allow an address without TLS, where host and network are yours alone.",
+            help="Allow an address without TLS. Use --plain only if"
+            " nobody else has access to the hosts and the network.",
         ),
     ] = False,
 ) -> None:
-    """Drives a share of the clients of runs that are started elsewhere, until Ctrl-C.
+    """Executes a part of the load for runs that other hosts start, until Ctrl-C.
 
-    On the measured server's host, an agent can observe the server's processes instead of driving:
-    `assay run ... --engine-host NAME`, or `assay observe` with the same option. It needs permission
-    to see them: run it as root or as the server's user.
+    On the measured server's host, an agent can observe the server's processes instead of generating
+    load: `assay run ... --engine-host NAME`, or `assay observe` with the same option. An agent that
+    observes a server must run as root or as the server's user.
 
-    Anybody who reaches an agent can load any server with it, and run any code as its user. On
-    loopback that is every account of the host. So connections are encrypted and both ends have
-    certificates, unless --plain is given.
+    Anybody who reaches an agent can load any server with it, and run any code as its user. Every
+    account of the host can reach an agent on a loopback address. Without --plain, connections to
+    agents are therefore encrypted, and both ends authenticate by certificates.
 
     \b
     Examples:

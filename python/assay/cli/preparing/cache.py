@@ -14,11 +14,11 @@ cache = typer.Typer(rich_markup_mode=None, add_completion=False)
 
 @cache.callback(invoke_without_command=True)
 def list_datasets(context: typer.Context, *, as_json: AsJson = False) -> None:
-    """Lists the data sets that are kept: size, when a run last used it, name.
+    """Lists the stored data sets with size, time of last use, and name.
 
-    A run that makes a data set removes those that were used longest ago, until all together take
-    at most half of the space that would be free without them. ASSAY_CACHE_KEEP=20GB sets another
-    limit.
+    When a run stores a new data set, Assay removes the least recently used data sets. The stored
+    data sets together take at most half of the disk space that is free or used by stored data sets.
+    The variable ASSAY_CACHE_KEEP sets another limit for stored data sets, such as 20GB.
 
     \b
     Examples:
@@ -42,15 +42,16 @@ def prune_datasets(
         str | None,
         typer.Option(
             "--keep",
-            help="Space that the remaining ones may take [default: the limit].",
+            help="Maximum space of the remaining data sets [default: the usual limit of"
+            " stored data sets].",
             metavar="SIZE",
         ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Removes the data sets that were used longest ago, and what killed processes left.
+    """Removes the least recently used data sets, and files that killed processes left.
 
-    A data set that a run uses now is not removed. Later runs make removed ones again.
+    A data set that a run is using is not removed. Later runs generate removed data sets again.
 
     \b
     Examples:

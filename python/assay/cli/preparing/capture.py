@@ -10,10 +10,26 @@ import typer
 from assay.cli.shared.options import AsJson
 from assay.cli.shared.output import say_result
 
+ServerEngine = Annotated[
+    str | None,
+    typer.Option(
+        help="With --dsn: engine of the server [default: the engine that --dsn names].",
+        metavar="NAME",
+    ),
+]
+LoggedDatabase = Annotated[
+    str | None,
+    typer.Option(
+        help="With --log: capture only statements of this database [default: the database"
+        " with most statements].",
+        metavar="NAME",
+    ),
+]
+
 
 def capture(
     *,
-    out: Annotated[Path, typer.Option(help="Folder of the workload; it is made.", metavar="DIR")],
+    out: Annotated[Path, typer.Option(help="Folder to create for the workload.", metavar="DIR")],
     log: Annotated[
         list[Path] | None,
         typer.Option(
@@ -23,29 +39,20 @@ def capture(
     dsn: Annotated[
         str | None,
         typer.Option(
-            help="A running server: its counters of statements are watched, nothing is changed.",
+            help="A running server whose statement counters are read; nothing is changed.",
             metavar="ADDRESS",
         ),
     ] = None,
-    engine: Annotated[
-        str | None,
-        typer.Option(help="With --dsn: its engine [default: what --dsn names].", metavar="NAME"),
-    ] = None,
+    engine: ServerEngine = None,
     time: Annotated[
         str | None,
         typer.Option(
-            help="With --log: only this much time from the first statement. With --dsn: how long"
-            " to watch [default: 60s].",
+            help="With --log: capture only statements that began within this time after the first"
+            " statement. With --dsn: how long to watch [default: 60s].",
             metavar="TIME",
         ),
     ] = None,
-    database: Annotated[
-        str | None,
-        typer.Option(
-            help="With --log: only statements in this database [default: the one with most].",
-            metavar="NAME",
-        ),
-    ] = None,
+    database: LoggedDatabase = None,
     anonymise: Annotated[
         bool,
         typer.Option(
@@ -54,11 +61,12 @@ def capture(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Makes a workload of what a server's clients did: operations, values, and when each began.
+    """Makes a workload from the statements of a server's clients: operations, values, start times.
 
-    --log reads PostgreSQL's log as CSV or JSON, and the slow and the general log of MySQL and
-    MariaDB: transactions, values and times are known. --dsn watches pg_stat_statements or
-    Performance Schema: how often statements ran is known, and values as far as sessions show them.
+    --log reads PostgreSQL's log in CSV or JSON format, or the slow or general log of MySQL and
+    MariaDB. Logs contain transactions, values and times. --dsn reads pg_stat_statements or
+    Performance Schema, which count the executions of each statement; only sampled sessions show
+    values.
 
     \b
     Examples:

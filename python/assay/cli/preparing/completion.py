@@ -14,7 +14,7 @@ def completion(
 ) -> None:
     """Prints a script with which a shell completes commands when Tab is pressed.
 
-    It completes commands, options, engines, workloads, operations, studies and run ids.
+    The shell then completes commands, options, engines, workloads, operations, studies and run ids.
 
     \b
     Examples:

@@ -16,13 +16,16 @@ def doctor(
     *,
     restore: Annotated[
         bool,
-        typer.Option("--restore", help="Undo what dead runs changed on this host, and list it."),
+        typer.Option(
+            "--restore",
+            help="Revert the changes that killed runs left on this host, and list these changes.",
+        ),
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Shows what can be measured here, what cannot and why, and how to allow more.
+    """Shows which measurements are possible on this host, and how to permit further measurements.
 
-    It also lists what runs have changed on this host, and what dead runs left behind.
+    `assay doctor` also lists the changes that running and killed runs made to this host's settings.
 
     \b
     Examples:

@@ -14,7 +14,7 @@ engines = typer.Typer(rich_markup_mode=None, add_completion=False)
 
 @engines.callback(invoke_without_command=True)
 def list_engines(context: typer.Context, *, as_json: AsJson = False) -> None:
-    """Lists the engines, shows one, installs one.
+    """Lists the engines; subcommands show or install one engine.
 
     \b
     Examples:
@@ -39,7 +39,7 @@ def show_engine(
     *,
     as_json: AsJson = False,
 ) -> None:
-    """Shows one engine: settings, versions, how it is measured.
+    """Shows the settings and versions of one engine, and how Assay measures it.
 
     \b
     Example:
@@ -55,12 +55,17 @@ def show_engine(
 @engines.command("install")
 def install_engine(
     name: Annotated[
-        str, typer.Argument(help="The engine, such as postgresql@18.", metavar="NAME[@VERSION]")
+        str,
+        typer.Argument(
+            help="Engine with or without version, such as postgresql@18.", metavar="NAME[@VERSION]"
+        ),
     ],
     *,
     as_json: AsJson = False,
 ) -> None:
-    """Obtains an engine, so that the first run does not have to.
+    """Downloads and installs an engine.
+
+    Without this command, the first run with the engine does so.
 
     \b
     Examples:

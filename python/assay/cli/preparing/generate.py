@@ -13,19 +13,21 @@ from assay.cli.shared.output import complain, console, say_result
 from assay.cli.shared.scale_name import SCALE, check_scale_name
 from assay.model.errors import RunFailedError, stopped_by
 
+DataScale = Annotated[
+    float | None,
+    typer.Option(
+        help="Scale of the data, or --NAME with the workload's own name for it, such as"
+        " --products [default: the workload's scale]."
+    ),
+]
+
 
 def generate(
     context: typer.Context,
     workload: Annotated[str, typer.Argument(help="Name or folder of a workload.")],
     *,
     out: Annotated[Path, typer.Option(help="Directory to write the files to.", metavar="DIR")],
-    scale: Annotated[
-        float | None,
-        typer.Option(
-            help="Scale of the data, or --NAME with the workload's own name of it, such as"
-            " --products [default: the workload's]."
-        ),
-    ] = None,
+    scale: DataScale = None,
     form: Annotated[
         str | None,
         typer.Option(
@@ -37,19 +39,20 @@ def generate(
     seed: Annotated[
         int | None,
         typer.Option(
-            help="Seed of the generated data, if it takes one [default: the seed that runs use].",
+            help="Seed of the data, if the generator has one [default: the seed of runs].",
             min=0,
             max=2**64 - 1,
         ),
     ] = None,
     threads: Annotated[
-        int | None, typer.Option(help="Threads that make rows [default: all CPUs].", min=1)
+        int | None, typer.Option(help="Threads that generate rows [default: all CPUs].", min=1)
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Writes the data of a workload to files: what runs load, the same bytes each time.
+    """Writes the data of a workload to files, one file for each table.
 
-    A file a table. Existing files are not overwritten: the command ends.
+    Repeated commands write equal files. If an output file exists already, the command ends without
+    overwriting it.
 
     \b
     Examples:

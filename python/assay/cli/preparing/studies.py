@@ -16,7 +16,7 @@ studies = typer.Typer(rich_markup_mode=None, add_completion=False)
 
 @studies.callback(invoke_without_command=True)
 def list_all(context: typer.Context, *, as_json: AsJson = False) -> None:
-    """Lists the studies, shows one, begins a new one.
+    """Lists the studies; subcommands show a study or create one.
 
     \b
     Examples:
@@ -48,9 +48,10 @@ def show(
     runs: RunsDir = None,
     as_json: AsJson = False,
 ) -> None:
-    """Shows a study's question, its runs in order, and about how long they take.
+    """Shows a study's question, its runs in order, and their expected duration.
 
-    Times come from similar earlier runs in the directory of runs; otherwise they are guesses.
+    The expected duration comes from similar earlier runs in the directory of runs; without such
+    runs, it is a guess.
 
     \b
     Examples:
@@ -73,7 +74,7 @@ def show(
 
 @studies.command("figures")
 def figures(*, as_json: AsJson = False) -> None:
-    """Lists the kinds of figures that a study can ask for, with the options of each.
+    """Lists the kinds of figures that a study can request, with the options of each kind.
 
     \b
     Example:
@@ -90,7 +91,7 @@ def figures(*, as_json: AsJson = False) -> None:
 
 @studies.command("schema")
 def schema() -> None:
-    """Prints the JSON Schema of study files, for editors: `#:schema ./study.schema.json`.
+    """Prints the JSON Schema of study files, with which editors check and complete a study's file.
 
     \b
     Example:
@@ -103,9 +104,9 @@ def schema() -> None:
 
 @studies.command("new")
 def begin_study(
-    folder: Annotated[Path, typer.Argument(help="Folder to be made.", metavar="FOLDER")],
+    folder: Annotated[Path, typer.Argument(help="Folder to create.", metavar="FOLDER")],
 ) -> None:
-    """Writes a commented example, which runs on DuckDB within a minute.
+    """Writes a commented example study, which runs on DuckDB within a minute.
 
     \b
     Example:

@@ -16,7 +16,7 @@ workloads = typer.Typer(rich_markup_mode=None, add_completion=False)
 
 @workloads.callback(invoke_without_command=True)
 def list_workloads(context: typer.Context, *, as_json: AsJson = False) -> None:
-    """Lists the workloads, shows one, begins a new one.
+    """Lists the workloads; subcommands show a workload or create one.
 
     \b
     Examples:
@@ -43,7 +43,11 @@ def show_workload(
         typer.Option(help="Show the parts of this operation that can be removed.", metavar="NAME"),
     ] = None,
     engine: Annotated[
-        str, typer.Option(help="With --operation: whose text it is.", metavar="NAME")
+        str,
+        typer.Option(
+            help="With --operation: engine in whose SQL dialect the query text is shown.",
+            metavar="NAME",
+        ),
     ] = "duckdb",
     as_json: AsJson = False,
 ) -> None:
@@ -69,19 +73,19 @@ def _show_parts(name: str, operation: str, engine: str, *, as_json: bool) -> Non
     from assay.verbs.preparing.workloads import parts
 
     shown = parts(name, operation, engine)
-    words = {part.name: part.description for part in shown.parts}
+    descriptions = {part.name: part.description for part in shown.parts}
     say_result(
         [asdict(part) for part in shown.parts],
-        lambda: part_lines(shown.text, words, shown.workload, operation),
+        lambda: part_lines(shown.text, descriptions, shown.workload, operation),
         as_json=as_json,
     )
 
 
 @workloads.command("new")
 def begin_workload(
-    folder: Annotated[Path, typer.Argument(help="Folder to be made.", metavar="FOLDER")],
+    folder: Annotated[Path, typer.Argument(help="Folder to create.", metavar="FOLDER")],
 ) -> None:
-    """Writes a commented example: a workload of your own, in SQL files.
+    """Writes a commented example of a workload in SQL files, for you to edit.
 
     \b
     Example:

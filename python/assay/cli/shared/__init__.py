@@ -1,1 +1,1 @@
-"""Parts that several commands use: options, help, printed output and progress."""
+"""Code that several commands share: options, help, printed output and progress."""

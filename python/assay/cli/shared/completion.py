@@ -51,7 +51,7 @@ def complete(command: Any) -> int:  # noqa: ANN401 - Typer does not export its c
 
 
 def offer_values(parameter: Any) -> None:  # noqa: ANN401 - Typer's own
-    """Make an option or argument complete its values, if they are known."""
+    """Make an option or argument complete its values in the shell, if they are known."""
     find = _finder(parameter)
     if find is not None:
         parameter.shell_complete = partial(_matching, find)
@@ -112,7 +112,9 @@ def _workloads_and_runs(context: Any) -> Iterable[Candidate]:  # noqa: ANN401
 def _operations(context: Any) -> Iterable[Candidate]:  # noqa: ANN401
     """Return the operations of the run or the workload in the command line."""
     # If the last option lacks its value, Typer leaves arguments unread in `args`.
-    arguments = [one for one in context.command.params if one.param_type_name == "argument"]
+    arguments = [
+        parameter for parameter in context.command.params if parameter.param_type_name == "argument"
+    ]
     read = (context.params.get(argument.name) for argument in arguments)
     named = next(word for word in (*context.args, *read) if word)
     if arguments[0].name == "which":

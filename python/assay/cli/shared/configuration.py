@@ -40,7 +40,7 @@ def defaults(verbs: Sequence[str], keys_of: Callable[[str], Mapping[str, str]]) 
         for verb, values in _read(path).items():
             _check(path, verb, verbs)
             if not isinstance(values, dict):
-                raise UsageError(f"{path}: {verb} is a table: write [{verb}]")
+                raise UsageError(f"{path}: {verb} must be a TOML table: write [{verb}]")
             parameters = keys_of(verb)
             for key, value in values.items():
                 _check(path, key, list(parameters), inside=f"[{verb}] ")

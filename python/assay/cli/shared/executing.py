@@ -1,4 +1,4 @@
-"""Makes one record, and reports a run that ended early."""
+"""Creates one run's record, and reports a run that ended early."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Made = TypeVar("Made")
 def executed(
     make: Callable[[Progress], Made], progress: Progress, *, as_json: bool, with_page: bool = True
 ) -> Made:
-    """Return the record that was made.
+    """Execute a function that makes a run, and return its result.
 
     Args:
         make: Makes a record and its report, and shows its progress.

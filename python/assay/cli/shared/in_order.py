@@ -14,7 +14,7 @@ GIVEN = "assay.given"
 
 
 class InOrder(GroupedCommand):
-    """A command that remembers its arguments."""
+    """A command that keeps its arguments in the order in which they were typed."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - Typer's own
         """Keep the arguments before Typer groups them by option."""

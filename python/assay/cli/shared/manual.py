@@ -63,7 +63,7 @@ class Page:
         self._lines.append(f'.SH "{quoted(heading.upper())}"')
 
     def write_usage(self, program: str, arguments: str = "", _prefix: str | None = None) -> None:
-        """Write how a command is typed."""
+        """Write the line on how a command is typed."""
         self._lines += [f".B {quoted(program)}", quoted(arguments)]
         self.write_heading("Description")
 
@@ -91,7 +91,7 @@ class Page:
 
     @contextmanager
     def section(self, title: str) -> Iterator[None]:
-        """Write the content of the block under a heading."""
+        """Write the content of a section under a heading."""
         self.write_heading(title)
         yield
 

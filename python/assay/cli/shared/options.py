@@ -24,7 +24,13 @@ def option(group: Group, help_text: str, shown: str | None = None, *flags: str, 
 
 
 AsJson = Annotated[
-    bool, option(Group.OUTPUT, "One JSON document on stdout; the rest on stderr.", None, "--json")
+    bool,
+    option(
+        Group.OUTPUT,
+        "Print one JSON document to stdout, and all other output to stderr.",
+        None,
+        "--json",
+    ),
 ]
 RunsDir = Annotated[
     Path | None,
@@ -37,30 +43,32 @@ Page = Annotated[
     bool,
     option(
         Group.OUTPUT,
-        "Write the report's page; `assay report` does it later.",
+        "Write the report as an HTML page; `assay report` can also write it later.",
         None,
         "--page/--no-page",
     ),
 ]
-Strict = Annotated[bool, option(Group.OUTPUT, "An 'unknown' verdict also ends with 3.")]
+Strict = Annotated[
+    bool, option(Group.OUTPUT, "End with exit code 3 also if the verdict is unknown.")
+]
 Again = Annotated[
     bool, option(Group.RUNS, "Make all runs again, even if earlier ones exist.", None, "--again")
 ]
 Budget = Annotated[
     str | None,
-    option(Group.RUNS, "Time budget: no run is started that would end after it.", "30m"),
+    option(Group.RUNS, "Time budget: no run is started that would exceed this time.", "30m"),
 ]
 AllowChanges = Annotated[
     bool,
     option(
         Group.SERVER,
-        "Allow changes to tables of --dsn; they are undone at the end.",
+        "Allow changes to tables of the server in --dsn; Assay reverts these changes at the end.",
         None,
         "--allow-changes",
     ),
 ]
 Repeat = Annotated[
-    int, option(Group.RUNS, "Number of rounds: each has a run of every kind.", min=1)
+    int, option(Group.RUNS, "Number of rounds; each round has one run of every variant.", min=1)
 ]
 Workload = Annotated[
     str,

@@ -35,18 +35,18 @@ def say_json(document: object) -> None:
 
 
 def say(text: str) -> None:
-    """Print one line of a requested result on stdout."""
+    """Print one line of a command's result on stdout."""
     print(visible(text))
 
 
 def say_lines(lines: Iterable[str]) -> None:
-    """Print several lines of a requested result on stdout."""
+    """Print several lines of a command's result on stdout."""
     for line in lines:
         say(line)
 
 
 def say_result(document: object, lines: Callable[[], Iterable[str]], *, as_json: bool) -> None:
-    """Print a result: its document with `--json`, else its lines."""
+    """Print a command's result: its document with `--json`, else its lines."""
     if as_json:
         say_json(document)
     else:

@@ -20,7 +20,7 @@ SHORTEST_S = 1e-6
 
 
 class Progress:
-    """A `Teller` for terminals; without a terminal it prints a line at the end of each phase."""
+    """Shows the progress of a run on a terminal."""
 
     def __init__(self, console: Console, *, quiet: bool = False) -> None:
         self._console = console
@@ -48,7 +48,7 @@ class Progress:
             self._status.start()
 
     def amount(self, done: float, expected: float | None, unit: str) -> None:
-        """Show how much of the part is done."""
+        """Show how much of the current phase is done."""
         seconds = time.monotonic() - self._begun_s
         if unit == "rows":
             self._rows = done

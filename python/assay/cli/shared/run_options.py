@@ -29,7 +29,7 @@ NO_DEFAULTS: Mapping[str, Any] = MappingProxyType({})
 def with_run_options(
     *without: str, only: Collection[str] | None = None, defaults: Mapping[str, Any] = NO_DEFAULTS
 ) -> Callable[[Verb], Verb]:
-    """Give a command the options of a run that it does not define; it receives them as `**options`.
+    """Add the options of `assay run` to a command that lacks them.
 
     Args:
         without: Names of options that have no meaning for the command.
@@ -92,7 +92,7 @@ def options_set(context: typer.Context, names: Collection[str]) -> list[str]:
 
 
 def given(context: typer.Context) -> list[str]:
-    """Return options on the command line; values in files and the environment are defaults."""
+    """Return the options given on the command line, not in files or the environment."""
     sources = {name: context.get_parameter_source(name) for name in context.params}
     return [name for name, source in sources.items() if source and source.name == "COMMANDLINE"]
 

@@ -63,6 +63,6 @@ def check_scale_name(used: list[str], workload: str) -> None:
     for name in used:
         if name not in (own, SCALE):
             mine = f" or --{own}" if WORD.fullmatch(own) and own != SCALE else ""
-            raise UsageError(f"--{name} is no option of {workload}: say --scale{mine}")
+            raise UsageError(f"--{name} is not an option of {workload}: use --scale{mine}")
     if len(used) > 1:
         raise UsageError(f"--{used[0]} and --{used[1]} are the same: leave one out")

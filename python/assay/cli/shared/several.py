@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def shown(
     made: LoadedStudy, lines: Lines | None = None, *, whole: bool, as_json: bool
 ) -> LoadedStudy:
-    """Show a study, and return it.
+    """Show the result of a study, and return the study.
 
     Args:
         made: Study with its runs.

@@ -13,7 +13,7 @@ STANDARD = (0, 1, 2)
 
 
 class Outlet:
-    """A stream that accepts all text, even if it can no longer be written.
+    """An output stream that accepts text even if it can no longer be written.
 
     Attributes:
         error: Reason why a text was not written; None if all were.

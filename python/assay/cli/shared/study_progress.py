@@ -21,7 +21,7 @@ WIDTH = 40
 
 
 class StudyProgress:
-    """A `StudyTeller` for terminals; without a terminal it prints a line at the end of each run."""
+    """Shows the progress of a study on a terminal, one line per run."""
 
     def __init__(self, shown: Console, *, one_part: bool = True) -> None:
         self._console = shown
@@ -48,7 +48,7 @@ class StudyProgress:
             self._status.start()
 
     def failed(self, reason: str) -> None:
-        """Mark the run as failed; the reason is printed below its line."""
+        """Mark the current run as failed."""
         self.remark(f"failed: {reason}")
         self.close()
 
@@ -61,14 +61,14 @@ class StudyProgress:
         self.partial = directory
 
     def phase(self, name: str, begun_s: float | None = None) -> None:
-        """Show that a new part of the run has begun."""
+        """Show that a new phase of the current run has begun."""
         del begun_s
         if name != self._phase:
             self._phase = name
             self._draw("")
 
     def amount(self, done: float, expected: float | None, unit: str) -> None:
-        """Show how much of the part is done."""
+        """Show how much of the current phase is done."""
         if time.monotonic() - self._redrawn_s >= REDRAW_INTERVAL_S:
             of = "" if expected is None else f" of {count_text(expected)}"
             self._draw(f"{count_text(done)}{of} {unit}")
@@ -96,7 +96,7 @@ class StudyProgress:
             self._status.update(Text(f"{self._run}  {self._phase}  {amount}{self._left()}"))
 
     def _left(self) -> str:
-        """Return the remaining time of the study, as far as known, and its budget."""
+        """Return text on the remaining time of the study, and its budget."""
         took_s = time.monotonic() - self._begun_s
         text = "" if self._left_s is None else f"  {_clock(max(0.0, self._left_s - took_s))} left"
         if self._budget_s is None:

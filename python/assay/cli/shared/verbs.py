@@ -23,7 +23,7 @@ SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 80}
 
 @dataclass(frozen=True)
 class Verb:
-    """A command in the list of commands.
+    """A command of `assay` in the list of commands.
 
     Attributes:
         section: Section of the help that lists it.
@@ -42,39 +42,39 @@ ROOMS = {MEASURE: "measuring", EXPLAIN: "explaining", LOOK: "looking", PREPARE: 
 SCALED = ("scale_name", "NamedScale")
 VERBS = {
     "run": Verb(MEASURE, "Run a workload on an engine, check and explain it.", SCALED),
-    "observe": Verb(MEASURE, "Watch a running server's statements, drive none."),
-    "study": Verb(MEASURE, "Carry out a study: many runs that answer one question."),
+    "observe": Verb(MEASURE, "Watch a running server's statements, send no load."),
+    "study": Verb(MEASURE, "Execute a study: many runs that answer one question."),
     "sweep": Verb(MEASURE, "Vary clients, scales, or values of a setting.", SCALED),
     "compare": Verb(MEASURE, "Compare two engines, versions or settings.", SCALED),
     "tune": Verb(MEASURE, "Search settings of an engine for faster ones.", SCALED),
-    "plans": Verb(MEASURE, "Force other plans of a query than the chosen one."),
-    "durability": Verb(MEASURE, "Kill an engine under load, look for what it lost."),
-    "answers": Verb(MEASURE, "Keep the rows of your own queries as answers."),
-    "ceiling": Verb(MEASURE, "Measure what this host can do, without an engine."),
-    "explain": Verb(EXPLAIN, "Say where the time of a run or an operation went."),
-    "why": Verb(EXPLAIN, "Find out by experiment what bounds operations."),
-    "diagnose": Verb(EXPLAIN, "Try the causes of a run, keep what helps.", SCALED),
-    "try": Verb(EXPLAIN, "Carry out one advice and measure its gain."),
-    "whatif": Verb(EXPLAIN, "Predict what changes would do.", ("in_order", "InOrder")),
-    "size": Verb(EXPLAIN, "Say which cluster a workload needs."),
+    "plans": Verb(MEASURE, "Force other plans of a query than the optimiser's."),
+    "durability": Verb(MEASURE, "Kill an engine under load, look for lost writes."),
+    "answers": Verb(MEASURE, "Store the rows of your own queries as answers."),
+    "ceiling": Verb(MEASURE, "Measure this host's disk, memory and cores."),
+    "explain": Verb(EXPLAIN, "Show where the time of a run or an operation went."),
+    "why": Verb(EXPLAIN, "Find the bottleneck of operations by experiment."),
+    "diagnose": Verb(EXPLAIN, "Test the causes of lost time by experiments.", SCALED),
+    "try": Verb(EXPLAIN, "Make one advised change and measure its gain."),
+    "whatif": Verb(EXPLAIN, "Predict a run's metrics after changes.", ("in_order", "InOrder")),
+    "size": Verb(EXPLAIN, "Predict a workload's time on a larger cluster."),
     "show": Verb(LOOK, "Show a run or a study."),
     "report": Verb(LOOK, "Write a run's or a study's report as one HTML file."),
     "export": Verb(LOOK, "Export a run's tables or profile for other tools."),
     "runs": Verb(LOOK, "List all runs."),
-    "engines": Verb(PREPARE, "List engines, show one, install one."),
-    "workloads": Verb(PREPARE, "List workloads, show one, begin a new one."),
-    "studies": Verb(PREPARE, "List studies, show one, begin a new one."),
-    "capture": Verb(PREPARE, "Make a workload of what a server's clients did."),
+    "engines": Verb(PREPARE, "List, show and install engines."),
+    "workloads": Verb(PREPARE, "List, show and create workloads."),
+    "studies": Verb(PREPARE, "List, show and create studies."),
+    "capture": Verb(PREPARE, "Make a workload from a server's log or statements."),
     "generate": Verb(PREPARE, "Write a workload's data to files.", SCALED),
-    "cache": Verb(PREPARE, "List the data sets that are kept, remove some."),
-    "agent": Verb(PREPARE, "Offer this host to runs that drive from several."),
+    "cache": Verb(PREPARE, "List or remove stored data sets."),
+    "agent": Verb(PREPARE, "Let this host generate load for runs of other hosts."),
     "completion": Verb(PREPARE, "Print a script that completes commands in a shell."),
-    "doctor": Verb(PREPARE, "Say what can be measured here, and what is missing."),
+    "doctor": Verb(PREPARE, "Show which measurements are possible on this host."),
 }
 
 
 class LazyVerbs(TyperGroup):
-    """All commands, each made on its first use."""
+    """All commands of `assay`, each imported on its first use."""
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ANN401, ARG002 - Typer's own
         """Return the names of commands in the order of the help."""

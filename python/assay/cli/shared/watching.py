@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Watching:
-    """A `Watcher` for terminals."""
+    """Shows the progress of several runs on a terminal."""
 
     def remark(self, text: str) -> None:
         """Print a line on stderr."""

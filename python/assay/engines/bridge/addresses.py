@@ -38,9 +38,9 @@ def read_dsn(dsn: str) -> Address:
     """
     if not _URL.fullmatch(dsn):
         raise EngineError(
-            "the DSN cannot be read: write it as the driver has it, such as"
-            " jdbc:postgresql://host/database?user=NAME, and the password in"
-            f" {PASSWORD_VARIABLE} or in the DSN"
+            "the DSN cannot be read: write it in the driver's own form, such as "
+            "jdbc:postgresql://host/database?user=NAME, with the password in "
+            f"{PASSWORD_VARIABLE} or in the DSN"
         )
     credentials = {
         "user": os.environ.get(USER_VARIABLE),
@@ -51,7 +51,7 @@ def read_dsn(dsn: str) -> Address:
 
 
 def hidden(address: Mapping[str, Any]) -> list[str]:
-    """Return the secret parts of an address, the longest first."""
+    """Return the secret parts of a database's address, the longest first."""
     url: str = address["url"]
     pairs = [*address.get("properties", {}).items(), *_ASSIGNED.findall(url)]
     passwords = [value for name, value in pairs if is_secret(name)]
@@ -61,7 +61,7 @@ def hidden(address: Mapping[str, Any]) -> list[str]:
 
 
 def session_config(address: Address) -> str:
-    """Return the settings of the driver's sessions as JSON, which may hold a password."""
+    """Return the configuration of JDBC sessions as JSON, which may hold a password."""
     return json.dumps(
         {
             "socket": address["socket"],

@@ -1,4 +1,4 @@
-"""Starts a bridge beside a server, through the launcher of a run."""
+"""Starts a JDBC bridge process beside a server."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ENVIRONMENT = {"LANG": "C.UTF-8"}
 
 
 def start_bridge(launcher: Launcher, java: Path, drivers: Sequence[Path]) -> Path:
-    """Start a bridge with these drivers and return its socket, which only Assay can access.
+    """Start a JDBC bridge with these drivers and return its socket, which only Assay can access.
 
     Args:
         launcher: Launcher of the server's instance.
@@ -41,7 +41,7 @@ def start_bridge(launcher: Launcher, java: Path, drivers: Sequence[Path]) -> Pat
 
 
 def _copied(jars: Sequence[Path], launcher: Launcher) -> list[Path]:
-    """Copy jars for the user that programs run as, who may lack access to Assay's directories."""
+    """Copy jars into a directory that the server programs' user can read."""
     place = launcher.scratch / CLASSES
     try:
         shutil.rmtree(place, ignore_errors=True)
@@ -56,8 +56,8 @@ def _copied(jars: Sequence[Path], launcher: Launcher) -> list[Path]:
                 shutil.copyfile(jar, copy)
     except OSError as error:
         raise EngineError(
-            f"the JDBC driver cannot be copied to {place} ({error.strerror}): free space, or set"
-            " XDG_STATE_HOME to another place."
+            f"the JDBC driver cannot be copied to {place} ({error.strerror}): free space, or "
+            "set XDG_STATE_HOME to another directory."
         ) from error
     launcher.own(place)
     return copies

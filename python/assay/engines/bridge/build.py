@@ -1,4 +1,4 @@
-"""Builds the bridge's jar from its source: `python build.py [--optional] [FILE.jar]`.
+"""Builds the JDBC bridge's jar from its source: `python build.py [--optional] [FILE.jar]`.
 
 The build uses the host's `javac`, or else Eclipse's compiler, which `mvn` downloads and any Java
 runtime executes. This file imports nothing of Assay, so that it can run before anything is
@@ -34,7 +34,7 @@ class NoCompilerError(Exception):
 
 
 def main(arguments: list[str]) -> int:
-    """Build the jar.
+    """Build the JDBC bridge's jar.
 
     With `--optional` a missing compiler is not an error.
     """
@@ -51,7 +51,7 @@ def main(arguments: list[str]) -> int:
 
 
 def build(jar: Path) -> None:
-    """Compile the Java sources beside this file into a jar.
+    """Compile the JDBC bridge's Java sources into a jar.
 
     Raises:
         NoCompilerError: If the host has no compiler.

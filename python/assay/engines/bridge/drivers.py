@@ -19,12 +19,12 @@ _MAVEN = re.compile(r"[\w.-]+:[\w.-]+:[\w.-]+")
 
 
 def is_maven_name(named: str) -> bool:
-    """Return True for `group:artefact:version`, a name that no path with a directory has."""
+    """Return True for a Maven name `group:artefact:version`, unlike a path."""
     return _MAVEN.fullmatch(named) is not None
 
 
 def find_driver(named: str, cache: Path) -> Path:
-    """Return the path of a driver, given its file or its Maven name `group:artefact:version`.
+    """Return the path of a JDBC driver, given its file or its Maven name.
 
     Raises:
         EngineError: If the text names neither a file nor a Maven artefact, or if the driver cannot
@@ -36,15 +36,15 @@ def find_driver(named: str, cache: Path) -> Path:
     if is_maven_name(named):
         return obtain_driver(named, cache)
     raise EngineError(
-        f"--driver {named}: there is no such file; name the driver's jar, or what Maven calls it,"
-        " such as org.postgresql:postgresql:42.7.4"
+        f"--driver {named}: there is no such file; name the driver's jar, or its Maven "
+        "coordinates, such as org.postgresql:postgresql:42.7.4"
     )
 
 
 def obtain_driver(
     package: str, cache: Path, sha256: Mapping[str, str] | None = None, tell: Tell = tell_nobody
 ) -> Path:
-    """Return the directory of a driver's classes for `start_bridge`, downloaded if needed.
+    """Return the directory of a JDBC driver's classes, downloaded if needed.
 
     Args:
         package: `group:artefact:version`.
@@ -70,5 +70,7 @@ def obtain_driver(
     )
     home = obtain(facts, Wanted(cache / "jdbc"), tell).home
     if home is None:
-        raise EngineError(f"{package} came without files: try another version.")
+        raise EngineError(
+            f"the downloaded package {package} contains no files: try another version."
+        )
     return home

@@ -1,4 +1,4 @@
-"""Error classes for failures that the bridge reports."""
+"""Error classes for failures that the JDBC bridge reports."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ class BridgeError(EngineError):
 
 
 def gone(reason: object) -> BridgeError:
-    """Return the error for a bridge that does not answer."""
+    """Return the error for a JDBC bridge that does not answer."""
     return BridgeError(
-        f"the bridge to the JDBC driver is gone ({reason}): its log says why",
+        f"the bridge process of the JDBC driver ended ({reason}): its log has the cause",
         CONNECTION_LOST,
         lost=True,
     )

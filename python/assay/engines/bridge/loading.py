@@ -1,4 +1,4 @@
-"""Loads rows into a table by array inserts: the bridge receives Arrow's columns unchanged."""
+"""Loads rows into a table through the JDBC bridge, by array inserts."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ OFFSET_BYTES = 4
 
 
 class Exchanges(Protocol):
-    """The part of a link to the bridge that loading needs."""
+    """The interface of a bridge connection that loading needs."""
 
     def exchange(self, pieces: Sequence[bytes | memoryview]) -> list[tuple[bytes, bytes]]:
-        """Send messages that get one answer; return all messages of the answer."""
+        """Send messages to the JDBC bridge, and return the messages of its answer."""
         ...
 
 
@@ -54,7 +54,7 @@ def load(
     streams: int,
     at_once: int,
 ) -> int:
-    """Load rows through several links at once and return their number, as `Link.load` does."""
+    """Load rows over several connections at once, and return their number."""
     with ExitStack() as links:
         opened = [links.enter_context(connect()) for _ in range(max(streams, 1))]
         return fed(reader, [partial(_feed, link, insert_sql, at_once) for link in opened])
@@ -104,7 +104,7 @@ def _texts(count: int, places: pa.Buffer, held: pa.Buffer | None) -> Iterator[by
 
 
 def _sendable(column: pa.Array) -> pa.Array:
-    """Return the column cast to a type that can be sent.
+    """Return the column cast to a type that the JDBC bridge accepts.
 
     Raises `BridgeError` if no type fits.
     """
@@ -113,7 +113,9 @@ def _sendable(column: pa.Array) -> pa.Array:
         return column
     wanted = _nearest(kind)
     if wanted is None:
-        raise BridgeError(f"a column of type {kind} cannot be inserted: cast it in the data")
+        raise BridgeError(
+            f"a column of type {kind} cannot be inserted: cast the column in the data"
+        )
     try:
         return column.cast(wanted)
     except pa.ArrowInvalid as error:
@@ -121,13 +123,13 @@ def _sendable(column: pa.Array) -> pa.Array:
 
 
 def _nearest(kind: pa.DataType) -> pa.DataType | None:
-    is_of = pa.types
-    if is_of.is_integer(kind):
+    types = pa.types
+    if types.is_integer(kind):
         return pa.int64()
-    if is_of.is_floating(kind):
+    if types.is_floating(kind):
         return pa.float64()
-    if is_of.is_timestamp(kind):
+    if types.is_timestamp(kind):
         return pa.timestamp("us")
-    if is_of.is_large_string(kind) or is_of.is_dictionary(kind) or kind == pa.string_view():
+    if types.is_large_string(kind) or types.is_dictionary(kind) or kind == pa.string_view():
         return pa.string()
-    return pa.binary() if is_of.is_large_binary(kind) else None
+    return pa.binary() if types.is_large_binary(kind) else None

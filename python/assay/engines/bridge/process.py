@@ -1,4 +1,4 @@
-"""Starts the bridge's process.
+"""Starts the process of the JDBC bridge.
 
 The bridge's command line, environment and log hold nothing of a database. Clients send the URL and
 the password over a socket in a private directory.
@@ -36,7 +36,7 @@ OPTIONS = (
 
 
 def command(java: Path, jars: Sequence[Path], path: Path) -> list[str]:
-    """Return the command line of a bridge that listens on a socket in its working directory.
+    """Return the command line of a JDBC bridge that listens on a Unix socket.
 
     Args:
         java: Path of the Java program.
@@ -55,7 +55,7 @@ def command(java: Path, jars: Sequence[Path], path: Path) -> list[str]:
 
 
 def await_bridge(path: Path, last_words: Callable[[], str | None]) -> None:
-    """Wait until a bridge listens on its socket.
+    """Wait until a JDBC bridge listens on its socket.
 
     `last_words` returns None while the bridge's process lives.
 
@@ -102,10 +102,12 @@ def connected(path: Path) -> socket.socket:
 
 
 def check_readable(file: Path) -> None:
-    """Raise `EngineError` with a remedy for a jar that does not exist."""
+    """Raise `EngineError` with a remedy if a jar does not exist."""
     if file == JAR and not file.is_file():
-        raise EngineError(f"{file} is not there: `make setup` builds it.")
+        raise EngineError(f"{file} does not exist: `make setup` builds it.")
     if not file.exists():
-        raise EngineError(f"the driver {file} is not there: name a jar with --driver.")
+        raise EngineError(f"the driver {file} does not exist: name a jar with --driver.")
     if ":" in str(file.absolute()):
-        raise EngineError(f"{file} has a colon in its path, which Java cannot have: move it.")
+        raise EngineError(
+            f"the path {file} contains a colon, which a Java class path cannot have: move the file."
+        )

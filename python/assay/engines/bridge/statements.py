@@ -23,14 +23,16 @@ def split(sql: str) -> list[str]:
 
 
 def execute(link: Link, statement: str, title: str) -> None:
-    """Execute a statement.
+    """Execute an SQL statement through the JDBC bridge.
 
     Raises `EngineError` with the statement, and with the name of the product that refuses it.
     """
     try:
         link.run(statement)
     except EngineError as error:
-        raise EngineError(f"{title} refuses: {error}\nThe statement: {statement}") from error
+        raise EngineError(
+            f"{title} reports an error: {error}\nThe statement: {statement}"
+        ) from error
 
 
 def marked(text: str) -> tuple[str, list[int]]:
@@ -40,13 +42,13 @@ def marked(text: str) -> tuple[str, list[int]]:
 
 
 def bound(text: str, values: Sequence[object]) -> tuple[str, list[object]]:
-    """Return a statement with `?` marks and its values in order, for `Link.ask`."""
+    """Return a statement with `?` marks, and its values in order."""
     made, order = marked(text)
     return made, [values[place] for place in order]
 
 
 def marked_script(script: Script) -> Script:
-    """Return the script with `?` for values, for the driver's sessions."""
+    """Return a script of statements with `?` for values, for JDBC sessions."""
     operations = []
     for operation in script.operations:
         statements = []

@@ -1,4 +1,4 @@
-"""Converts the bridge's values: a byte for the kind, then the value.
+"""Converts values of the JDBC bridge's protocol to Arrow and back.
 
 Each value has the kind in which the driver returns it; a column has the type that fits all its
 values.
@@ -54,26 +54,26 @@ TypedValue = tuple[int, object]
 
 
 def described(body: bytes) -> list[tuple[str, int]]:
-    """Return the names and types (of `java.sql.Types`) of a result's columns."""
+    """Return the column names and JDBC types that a result message describes."""
     reader = Body(body)
     return [(reader.text(), reader.integer()) for _ in range(reader.integer())]
 
 
 def row(body: bytes, columns: int) -> list[TypedValue]:
-    """Return the values of one row."""
+    """Return the values of one row message."""
     reader = Body(body)
     return [_read_value(reader) for _ in range(columns)]
 
 
 def table(columns: Sequence[tuple[str, int]], rows: Sequence[Sequence[TypedValue]]) -> pa.Table:
-    """Return all rows of a result; columns may have the same name."""
+    """Return the rows of a result as an Arrow table."""
     cells: Iterable[Sequence[TypedValue]] = zip(*rows, strict=True) if rows else [()] * len(columns)
     arrays = [_array(values, kind) for values, (_, kind) in zip(cells, columns, strict=True)]
     return pa.Table.from_arrays(arrays, names=[name for name, _ in columns])
 
 
 def sent(values: Sequence[object]) -> bytes:
-    """Return the values of one statement in the bridge's format.
+    """Return a statement's values in the JDBC bridge's format.
 
     Raises `BridgeError` for a value of an unknown type.
     """
@@ -115,7 +115,10 @@ def _read_value(reader: Body) -> TypedValue:  # noqa: PLR0911 - a case a kind
             return kind, reader.text()
         case 8:
             return kind, reader.blob()
-    raise BridgeError(f"the bridge sent a value of the unknown kind {kind}: build it again")
+    raise BridgeError(
+        f"the JDBC bridge sent a value of the unknown type {kind}: build the bridge again with "
+        "`make setup`"
+    )
 
 
 EXACT = decimal.Context(prec=2 * DECIMAL_DIGITS)
@@ -163,4 +166,7 @@ def _sent(value: object) -> bytes:  # noqa: C901, PLR0911 - a case a type
             return struct.pack(">Bq", TIMESTAMP, (moment - EPOCH_TIME) // MICROSECOND)
         case datetime.date():
             return struct.pack(">Bi", DATE, (value - EPOCH).days)
-    raise BridgeError(f"a value of type {type(value).__name__} cannot be bound: convert it first")
+    raise BridgeError(
+        f"a value of type {type(value).__name__} cannot be bound to a statement's parameter: "
+        "convert the value first"
+    )

@@ -1,4 +1,4 @@
-"""Messages of the bridge: a tag, a length that includes its own four bytes, and a body.
+"""Messages of the JDBC bridge: a tag, a length, and a body.
 
 Numbers are big-endian; texts and bytes are preceded by their length in four bytes.
 """
@@ -23,43 +23,43 @@ RECEIVE_BYTES = 1 << 18
 
 
 def text(value: str) -> bytes:
-    """Return a text in the bridge's format."""
+    """Return a text encoded for the JDBC bridge."""
     encoded = value.encode()
     return LENGTH.pack(len(encoded)) + encoded
 
 
 def message(tag: bytes, *parts: bytes | memoryview) -> list[bytes | memoryview]:
-    """Return a message as pieces to send one after another, so that large ones are not copied."""
+    """Return a message to the JDBC bridge as pieces, so that large ones are not copied."""
     size = sum(len(part) for part in parts)
     return [HEADER.pack(tag[0], size + LENGTH.size), *parts]
 
 
 class Body:
-    """Reads the fields of a message in order."""
+    """Reads the fields of a bridge message in order."""
 
     def __init__(self, held: bytes | memoryview) -> None:
         self._held = memoryview(held)
         self._at = 0
 
     def byte(self) -> int:
-        """Read an unsigned byte."""
+        """Read an unsigned byte from a bridge message."""
         self._at += 1
         return self._held[self._at - 1]
 
     def integer(self) -> int:
-        """Read an integer of four bytes."""
+        """Read an integer of four bytes from a bridge message."""
         (value,) = INTEGER.unpack_from(self._held, self._at)
         self._at += INTEGER.size
         return int(value)
 
     def long(self) -> int:
-        """Read an integer of eight bytes."""
+        """Read an integer of eight bytes from a bridge message."""
         (value,) = LONG.unpack_from(self._held, self._at)
         self._at += LONG.size
         return int(value)
 
     def blob(self) -> bytes:
-        """Read bytes with their length before them."""
+        """Read bytes with a preceding length from a bridge message."""
         size = self.integer()
         self._at += size
         return bytes(self._held[self._at - size : self._at])
@@ -70,7 +70,7 @@ class Body:
 
 
 class Line:
-    """A connected socket, used by one thread at a time."""
+    """A socket connected to the JDBC bridge, used by one thread at a time."""
 
     def __init__(self, peer: socket.socket) -> None:
         self._peer = peer
@@ -78,7 +78,7 @@ class Line:
         self._at = 0
 
     def send(self, pieces: Sequence[bytes | memoryview]) -> None:
-        """Send messages to the bridge.
+        """Send messages to the JDBC bridge.
 
         Raises `BridgeError` if the connection is closed.
         """
@@ -89,7 +89,7 @@ class Line:
             raise gone(error.strerror or error) from error
 
     def receive(self) -> tuple[bytes, bytes]:
-        """Wait for a message and return its tag and body.
+        """Wait for a message from the JDBC bridge, and return its tag and body.
 
         Raises `BridgeError` if the connection ends.
         """
@@ -102,7 +102,7 @@ class Line:
         return bytes((tag,)), bytes(self._held[begin : self._at])
 
     def close(self) -> None:
-        """Close the socket; a waiting thread receives the end of the connection."""
+        """Close the socket to the JDBC bridge."""
         self._peer.close()
 
     def _fill(self, size: int) -> None:
@@ -121,7 +121,7 @@ class Line:
 
 
 def _gathered(pieces: Sequence[bytes | memoryview]) -> Iterator[bytes | memoryview]:
-    """Yield small pieces joined together, and large ones alone."""
+    """Yield small message pieces joined together, and large ones alone."""
     small = bytearray()
     for piece in pieces:
         if len(piece) < HEADER.size << 10:

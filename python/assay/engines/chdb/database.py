@@ -1,4 +1,4 @@
-"""The connections of one instance: one for administration, and one per session.
+"""The connections to one chDB database: one for administration, and one per session.
 
 The library serves one directory per process, as long as it has a connection.
 """
@@ -28,7 +28,7 @@ SEPARATORS = "&?#"
 
 
 class Database:
-    """An open directory.
+    """An open chDB database directory.
 
     Args:
         path: The directory.
@@ -46,32 +46,32 @@ class Database:
         self.own = self.connection(OWN)
 
     def connection(self, comment: str) -> Connection:
-        """Return a further connection, whose queries have this comment to distinguish them."""
+        """Return a further chDB connection, whose queries carry a distinguishing comment."""
         made = connected(str(self.path), {**self._settings, "log_comment": comment})
         self._open.append(made)
         return made
 
     def again(self, connection: Connection, comment: str) -> Connection:
-        """Return a connection that replaces one that can no longer be used."""
+        """Return a new chDB connection in place of one that can no longer be used."""
         self._open.remove(connection)
         made = self.connection(comment)
         connection.close()
         return made
 
     def session_comment(self) -> str:
-        """Return the comment for the queries of a further session."""
+        """Return the comment for the queries of the next session."""
         self._sessions += 1
         return f"{OWN}-{self._sessions}"
 
     def close(self) -> None:
-        """Close all connections, after which the library releases the directory."""
+        """Close all connections, so that chDB releases the directory."""
         for connection in self._open:
             connection.close()
         self._open.clear()
 
 
 def connected(path: str, settings: Mapping[str, str]) -> Connection:
-    """Return a connection to a directory, or to a database in memory.
+    """Return a chDB connection to a directory, or to a database in memory.
 
     Raises:
         EngineError: If the library refuses. The error message is the library's.
@@ -84,7 +84,7 @@ def connected(path: str, settings: Mapping[str, str]) -> Connection:
         return Connection(address)
     except (ChdbError, RuntimeError) as error:
         given = " ".join(f"--set {name}={value}" for name, value in settings.items())
-        raise EngineError(f"chDB refuses {without_secrets(given)}: {error}") from error
+        raise EngineError(f"chDB cannot open {without_secrets(given)}: {error}") from error
 
 
 def asked(
@@ -102,7 +102,7 @@ def asked(
 
 
 def checked(settings: Mapping[str, str]) -> None:
-    """Raise an error for settings that the library would silently ignore or misread.
+    """Raise an error for settings that chDB would silently ignore or misread.
 
     Raises:
         EngineError: If a setting is unknown. The error message names it and the most similar
@@ -112,7 +112,9 @@ def checked(settings: Mapping[str, str]) -> None:
         return
     for name, value in settings.items():
         if any(character in value for character in SEPARATORS):
-            raise EngineError(f"chDB's settings cannot have any of {SEPARATORS!r} in them: {name}")
+            raise EngineError(
+                f"the chDB setting {name} contains one of the forbidden characters {SEPARATORS!r}"
+            )
     with closing(connected(MEMORY, {})) as connection:
         table = asked(connection, file_text("known_settings.sql"))
     names: list[str] = [] if table is None else table["name"].to_pylist()

@@ -1,4 +1,4 @@
-"""chDB: opened in the host process, loaded from Arrow streams, with one connection per session."""
+"""The engine chDB, embedded in the driver's process and loaded from Arrow streams."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class ChdbEngine:
         self._facts = facts
 
     def obtain(self, wanted: Wanted, tell: Tell) -> Product:
-        """Check that the installed wheel has the pinned and requested version."""
+        """Check that chDB's installed Python package has the pinned and requested version."""
         del tell
         try:
             version = importlib.metadata.version(PACKAGE)
@@ -44,23 +44,25 @@ class ChdbEngine:
             version = "none"
         if version != self._facts.version_pinned:
             raise EngineError(
-                f"{PACKAGE} {version} is installed, and {self._facts.version_pinned} is pinned:"
-                f" install {PACKAGE}=={self._facts.version_pinned} into Assay's Python environment."
+                f"{PACKAGE} {version} is installed, and Assay needs version "
+                f"{self._facts.version_pinned}: install {PACKAGE}=={self._facts.version_pinned} "
+                "into Assay's Python environment."
             )
         if wanted.version is not None and not f"{version}.".startswith(f"{wanted.version}."):
             raise EngineError(
-                f"chDB {version} comes with Assay, and {wanted.version} was asked for: it is a"
-                " Python package, so another version needs an environment of its own."
+                f"Assay contains chDB {version}, so version {wanted.version} is not available. "
+                "chDB is a Python package: install the other version in a separate Python "
+                "environment."
             )
         return Product(version, origin={"package": f"{PACKAGE} {version}"})
 
     def check_settings(self, product: Product, settings: Mapping[str, str]) -> None:
-        """Check the settings by opening an empty database in memory with them."""
+        """Check settings by opening an empty chDB database in memory."""
         del product
         checked(settings)
 
     def start(self, place: Place, settings: Mapping[str, str]) -> Instance:
-        """Open the directory of `place`, and create its content if it is empty."""
+        """Open the chDB database in the directory, and create it if it is empty."""
         checked(settings)
         all_settings = {**self._facts.settings, "tmp_path": str(place.scratch), **settings}
         return Instance(dict(settings), Database(place.data, all_settings), place)
@@ -76,7 +78,7 @@ class ChdbEngine:
         return {row["name"]: row["value"] for row in settings if not is_secret(row["name"])}
 
     def sessions(self, instance: Instance, script: Script, seed: int, clients: int) -> list[object]:
-        """Return one connection per client."""
+        """Return one chDB session per client."""
         from assay.engines.chdb.session import ChdbSession
 
         database, facts = _database(instance), json.dumps(script.facts())
@@ -86,17 +88,17 @@ class ChdbEngine:
         ]
 
     def plan_reader(self, instance: Instance) -> ChdbPlans:
-        """Return a plan reader with its own connection."""
+        """Return a reader of chDB plans, with its own connection to the engine."""
         from assay.engines.chdb.explaining import ChdbPlans
 
         return ChdbPlans(_database(instance))
 
     def plan(self, text: str, operation: str, statement: int, native: str) -> Plan:
-        """Return the plan in a text of ClickHouse's EXPLAIN ANALYZE."""
+        """Return the plan in the output of ClickHouse's EXPLAIN ANALYZE."""
         return normalised(text, operation, statement, native)
 
     def run_script(self, instance: Instance, sql: str) -> None:
-        """Run statements of a workload's schema."""
+        """Run the SQL statements of a workload's schema on chDB."""
         from assay.engines.chdb import loading
 
         loading.run(_database(instance), sql)
@@ -106,7 +108,7 @@ class ChdbEngine:
         self.run_script(instance, sql)
 
     def settle(self, instance: Instance) -> None:
-        """Flush files to disk; table parts stay as the statements left them."""
+        """Flush chDB's files to disk, without merging table parts."""
         from assay.engines.chdb import loading
 
         loading.write_out(_database(instance).path)
@@ -119,7 +121,7 @@ class ChdbEngine:
         loading.fill(_database(instance), table, rows)
 
     def count(self, instance: Instance, table: str) -> int:
-        """Return the number of rows of a table."""
+        """Return the number of rows of a chDB table."""
         counted = asked(_database(instance).own, file_text("count.sql", table=quoted(table)))
         return 0 if counted is None else int(counted["rows"][0].as_py())
 
@@ -137,5 +139,5 @@ def _database(instance: Instance) -> Database:
 
 
 def engine(facts: EngineFacts) -> ChdbEngine:
-    """Return the engine of this folder."""
+    """Return the engine `chdb`, with the facts of its `engine.toml`."""
     return ChdbEngine(facts)

@@ -25,7 +25,7 @@ CHANGES = "it may change the data, and chDB has no transaction to take that back
 
 
 class ChdbPlans:
-    """Reads plans of chDB; implements `assay.engines.plan_reading.PlanReader`."""
+    """Reads plans of chDB."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -35,7 +35,7 @@ class ChdbPlans:
     def explain(
         self, statements: Sequence[tuple[str, Sequence[object]]], limit_s: float
     ) -> Iterator[Explained]:
-        """Explain those of an operation's statements that only read, by executing them."""
+        """Explain an operation's read-only statements by executing them."""
         for text, values in statements:
             begun_s = time.monotonic()
             native, reason = self._explained_statement(text, values, limit_s)

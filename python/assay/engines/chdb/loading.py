@@ -1,4 +1,4 @@
-"""Fills tables from Arrow streams, and merges each table into one part."""
+"""Fills ClickHouse tables from Arrow streams, and merges each table into one part."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class _Pushed:
-    """A file object that passes its bytes to an insert."""
+    """A file object that passes its bytes to a ClickHouse insert."""
 
     closed = False
 
@@ -37,11 +37,11 @@ class _Pushed:
         """Flush nothing: every batch is written at once."""
 
     def close(self) -> None:
-        """Close nothing: the caller ends the insert."""
+        """Close nothing, because the caller ends the ClickHouse insert."""
 
 
 def fill(database: Database, table: str, rows: ArrowStream) -> None:
-    """Append all rows of a stream to a table.
+    """Append all rows of an Arrow stream to a ClickHouse table.
 
     Raises:
         RunFailedError: If ClickHouse refuses rows. The error message is ClickHouse's.
@@ -62,7 +62,7 @@ def fill(database: Database, table: str, rows: ArrowStream) -> None:
 
 
 def run(database: Database, sql: str) -> None:
-    """Run statements one by one.
+    """Run SQL statements one by one on chDB.
 
     Raises:
         EngineError: If a statement fails. The error message has the statement.
@@ -72,11 +72,13 @@ def run(database: Database, sql: str) -> None:
             asked(database.own, statement)
         except ChdbError as error:
             message = " ".join(str(error).split())
-            raise EngineError(f"chDB refuses: {message}\nThe statement: {statement}") from error
+            raise EngineError(
+                f"chDB reports an error: {message}\nThe statement: {statement}"
+            ) from error
 
 
 def merge(database: Database) -> None:
-    """Merge each table into one part.
+    """Merge each ClickHouse table into one part.
 
     Raises `RunFailedError` with ClickHouse's message.
     """

@@ -1,4 +1,4 @@
-"""Converts ClickHouse's plans to engine-independent terms, from the tree of EXPLAIN ANALYZE."""
+"""Converts chDB's plans to the plan tree that all engines share."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ STEP = 3
 
 @dataclass
 class _Drawn:
-    """One operator in the text of a plan: its heading, and the lines below it."""
+    """One operator in ClickHouse's plan text: its heading, and the lines below it."""
 
     kind: str
     what: str
@@ -75,14 +75,14 @@ class _Drawn:
 
 @plan_parser("chDB")
 def normalised(text: str, operation: str, statement: int, native: str) -> Plan:
-    """Return the plan in a text of EXPLAIN ANALYZE.
+    """Return the plan in the output of EXPLAIN ANALYZE.
 
     See `HasPlans.plan`.
     """
     head, _, tree = text.partition("\n\nOutput:")
     phases = _PHASES.search(head)
     if phases is None:
-        raise ValueError("this is no plan of ClickHouse: it has no time of planning")
+        raise ValueError("the text is not a ClickHouse plan: the planning time is missing")
     lines = tree.splitlines()[1:]
     details = dict(line.strip().split(":", 1) for line in head.splitlines()[1:])
     return Plan(
@@ -98,14 +98,16 @@ def normalised(text: str, operation: str, statement: int, native: str) -> Plan:
 
 
 def _drawn(lines: list[str]) -> _Drawn:
-    """Return the plan's tree: the indentation of a heading shows its parent."""
+    """Return ClickHouse's plan text as a tree, by its indentation."""
     above: list[_Drawn] = []
     for line in lines:
         heading = _NODE.match(line)
         if heading is not None and (not above or "──" in heading["before"]):
             depth = len(heading["before"]) // STEP
             if depth > len(above) or (depth == 0 and above):
-                raise ValueError(f"this is no plan of ClickHouse: {line!r} is below nothing")
+                raise ValueError(
+                    f"the text is not a ClickHouse plan: the line {line!r} has no parent"
+                )
             step = _Drawn(heading["kind"], heading["what"] or "")
             del above[depth:]
             if above:
@@ -114,7 +116,7 @@ def _drawn(lines: list[str]) -> _Drawn:
         elif above:
             _read_line(above[-1], line)
     if not above:
-        raise ValueError("this is no plan of ClickHouse: it has no operator")
+        raise ValueError("the text is not a ClickHouse plan: it contains no operator")
     return above[0]
 
 
@@ -166,7 +168,7 @@ def _word(step: _Drawn) -> str:
 
 
 def _native(step: _Drawn) -> str:
-    """Return ClickHouse's name of the step, with the join's kind unless it is an inner join."""
+    """Return ClickHouse's name of a plan step, with the join kind unless inner."""
     kinds = re.match(r"(\w+) \| Strictness: (\w+)", step.attributes.get("Type", ""))
     suffixes = (
         [] if kinds is None else [word for word in kinds.groups() if word not in {"inner", "all"}]
@@ -175,7 +177,7 @@ def _native(step: _Drawn) -> str:
 
 
 def _rows(step: _Drawn) -> tuple[float | None, float, float]:
-    """Return output rows, their possible error, and input rows."""
+    """Return a plan step's output rows, their possible error, and its input rows."""
     counts = _ROWS.match(step.attributes.get("I/O", ""))
     if counts is None or step.kind in COUNTS_NO_ROWS:
         return None, 0.0, 0.0

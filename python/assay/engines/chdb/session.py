@@ -1,4 +1,4 @@
-"""One connection of the driver, which executes operations and returns Arrow rows."""
+"""A chDB connection of the driver, which executes operations."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NAME = re.compile(r"\(([A-Z][A-Z0-9_]+)\)\s*$")
 
 
 class ChdbSession:
-    """One connection of the driver.
+    """A chDB connection of the driver.
 
     The driver calls `execute` from a separate thread.
     """
@@ -39,7 +39,7 @@ class ChdbSession:
         ]
 
     def execute(self, operation: int, values: Sequence[object]) -> object:
-        """Run an operation; return the rows of its last statement with a result, as an Arrow table.
+        """Execute an operation; return the rows of its last statement as an Arrow table.
 
         Raises:
             ChdbError: If the query fails. `sqlstate` is ClickHouse's name of the error.
@@ -61,12 +61,12 @@ class ChdbSession:
 
 
 def bound(values: Sequence[object]) -> dict[str, Any]:
-    """Return values by the names that `named` gave them."""
+    """Return a statement's values by their parameter names `value1`, `value2`, ...."""
     return {f"value{number}": value for number, value in enumerate(values, start=1)}
 
 
 def _driver_error(error: ChdbError) -> Exception:
-    """Return an error with the attributes that the driver reads, such as ClickHouse's name."""
+    """Return an error with the attributes that the driver reads, such as its code."""
     message = " ".join(str(error).split())
     name = NAME.search(message)
     raised = ChdbError(message)

@@ -1,4 +1,4 @@
-"""SQL statements from files: split, with names filled in, and with ClickHouse's parameters."""
+"""Prepares SQL from files for ClickHouse: splits it, and fills in names and parameters."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def split(sql: str) -> list[str]:
 
 
 def named(statement: ScriptStatement, operation: ScriptOperation) -> str:
-    """Return a statement with ClickHouse's typed names, such as `{value1:Int64}`, for `$1`."""
+    """Return a statement with ClickHouse parameters, such as `{value1:Int64}`, for `$1`."""
 
     def value(place: int) -> str:
         draw = operation.draws[statement.values[place]]
@@ -36,7 +36,7 @@ def named(statement: ScriptStatement, operation: ScriptOperation) -> str:
 
 
 def typed(text: str, values: Sequence[object]) -> str:
-    """Return a statement whose parameters have the types of its values."""
+    """Return a statement with ClickHouse parameters that have the types of its values."""
     return _SQL.written(
         text, lambda place: _value(place, is_integer=isinstance(values[place], int))
     )

@@ -43,7 +43,7 @@ _TRUTHS = {"true": True, "false": False}
 
 
 def is_variable(name: str) -> bool:
-    """Return True if a setting is a system variable rather than a key of the file."""
+    """Return True if a Dolt setting is a system variable and not a key of the file."""
     return "." not in name and name not in PLAIN
 
 
@@ -57,13 +57,13 @@ def refuse_ours(settings: Mapping[str, str]) -> None:
     for name in settings:
         if name.lower() in OURS:
             raise EngineError(
-                f"{name} is Assay's to set for a private server: leave it out, or start the server"
-                " yourself and name it with --dsn."
+                f"Assay itself sets {name} on a server that it starts: remove it, or start the"
+                " server yourself and name it with --dsn."
             )
 
 
 def configured(settings: Mapping[str, str]) -> str:
-    """Return the text of a configuration file in JSON, which is valid YAML.
+    """Return the text of Dolt's configuration file with these settings.
 
     A name with dots leads through sections of the file. A name without dots is a system variable or
     a top-level key.
@@ -76,7 +76,7 @@ def configured(settings: Mapping[str, str]) -> str:
             place = place.setdefault(section, {})
             if not isinstance(place, dict):
                 raise EngineError(
-                    f"{name} leads through {section}, which is no section: correct --set."
+                    f"--set {name}: {section} is not a section of the configuration file"
                 )
         place[key] = _value(value)
     # A dollar sign starts the name of an environment variable.

@@ -1,4 +1,4 @@
-"""Reads Dolt's counters: by SQL, from the metrics of a private server, and from its files."""
+"""Reads Dolt's counters by SQL, from its metrics page, and from its files."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class DoltCounters:
         self._collections: dict[str, int] = {}
 
     def read(self) -> list[tuple[str, str, str, float]]:
-        """Return the server's current counters as rows of (source, object, counter, value).
+        """Return Dolt's current counters as rows of (source, object, counter, value).
 
         Raises:
             OSError: If the server does not answer.
@@ -45,7 +45,7 @@ class DoltCounters:
         return [*self._asked.read(), *self._metric_rows(), *self._stored()]
 
     def close(self) -> None:
-        """Close the connections."""
+        """Close the connection to Dolt."""
         self._asked.close()
         if self._metrics is not None:
             self._metrics.close()
@@ -62,7 +62,7 @@ class DoltCounters:
         return metrics(text)
 
     def _stored(self) -> list[tuple[str, str, str, float]]:
-        """Return bytes of each database's files, and garbage collections since the first sample."""
+        """Return the bytes of each database's files, and the number of garbage collections."""
         if self._databases is None:
             return []
         rows = []
@@ -81,7 +81,7 @@ class DoltCounters:
         return rows
 
     def _collected(self, name: str, place: Path) -> int:
-        """Return the collections since the first sample: each changes the manifest's generation."""
+        """Return the number of garbage collections since the first sample."""
         try:
             fields = (place / MANIFEST).read_text(encoding="utf-8").split(":")
         except OSError:
@@ -94,7 +94,7 @@ class DoltCounters:
 
 
 def metrics(text: str) -> list[tuple[str, str, str, float]]:
-    """Return the counters in a text of Prometheus' format, without counters with labels."""
+    """Return the counters in a Prometheus metrics text, without those with labels."""
     rows = []
     for line in text.splitlines():
         name, _, value = line.partition(" ")

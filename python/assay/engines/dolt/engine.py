@@ -1,4 +1,4 @@
-"""The engine Dolt: how it is obtained, started and queried; see `assay.engines.contract`."""
+"""The engine Dolt: how it is obtained, started and queried."""
 
 from __future__ import annotations
 
@@ -36,18 +36,18 @@ class DoltEngine(FamilyEngine):
     programs = ("dolt",)
 
     def obtain(self, wanted: Wanted, tell: Tell) -> Product:
-        """Return the product with its program's version, which is the requested one."""
+        """Return Dolt's installed product, after checking that its version is the requested one."""
         product = obtain(self._facts, wanted, tell)
         version = find_program(home_of(product)).version()
         if product.version not in {"", version}:
             raise EngineError(
-                f"{product.home} was obtained as Dolt {product.version} and says that it is"
-                f" {version}: remove it and try again."
+                f"{product.home} should contain Dolt {product.version}, but the program reports "
+                f"version {version}: remove the directory and try again."
             )
         return replace(product, version=version)
 
     def check_settings(self, product: Product, settings: Mapping[str, str]) -> None:
-        """Check the settings by having the program read them, without starting a server."""
+        """Check settings with Dolt's program, without starting a server."""
         refuse_ours(settings)
         given = default_settings(product.version) | dict(self._facts.settings) | dict(settings)
         find_program(home_of(product)).check(given)
@@ -55,7 +55,7 @@ class DoltEngine(FamilyEngine):
     def start(
         self, product: Product, place: Place, settings: Mapping[str, str], launcher: Launcher
     ) -> Address:
-        """Start a private server, on new data if `place.data` is empty."""
+        """Start a private Dolt server, on new data if its directory is empty."""
         refuse_ours(settings)
         return start_server(product, place, {**self._facts.settings, **settings}, launcher)
 
@@ -67,33 +67,33 @@ class DoltEngine(FamilyEngine):
                 ((version,),) = cursor.fetchall()
         except pymysql.Error as error:
             raise EngineError(
-                "the server is no Dolt: name another one in --dsn, or another --engine. It said:"
-                f" {error_text(error)}"
+                "the server is not Dolt: name another server in --dsn, or another --engine. "
+                f"The server reported: {error_text(error)}"
             ) from error
         return str(version)
 
     def load(self, instance: Instance, table: str, rows: ArrowStream, streams: int) -> None:
-        """Load rows by LOAD DATA into the table's primary key tree."""
+        """Load rows into a table by LOAD DATA."""
         super().load(instance, table, refuse_words(table, rows), streams)
 
     def tables_at_once(self, streams: int) -> int:
-        """Return 1: parallel loads only share the CPUs and are no faster."""
+        """Return 1, because parallel loads only share the CPUs and are no faster."""
         del streams
         return 1
 
     def finish_load(self, instance: Instance) -> None:
-        """Gather statistics, commit the data to the history, and collect garbage of loading."""
+        """Gather statistics, commit the data to Dolt's history, and collect garbage."""
         # An old version crashes when statistics are requested, and its optimiser does not use them.
         if not is_old(self.version(instance)):
             gather_statistics(instance)
         settle_history(instance)
 
     def counters(self, instance: Instance) -> DoltCounters:
-        """Return a reader of SQL counters, and of metrics of a private server."""
+        """Return a reader of Dolt's counters."""
         return DoltCounters(super().counters(instance), instance.address)
 
     def plan_reader(self, instance: Instance) -> DoltPlans:
-        """Return a plan reader with its own connection."""
+        """Return a reader of Dolt plans, with its own connection to the engine."""
         return DoltPlans(instance.address, self.conf, is_old=is_old(self.version(instance)))
 
     def plan(self, text: str, operation: str, statement: int, native: str) -> Plan:
@@ -102,5 +102,5 @@ class DoltEngine(FamilyEngine):
 
 
 def engine(facts: EngineFacts) -> DoltEngine:
-    """Return the engine of this folder."""
+    """Return the engine `dolt`, with the facts of its `engine.toml`."""
     return DoltEngine(facts)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class DoltPlans(FamilyPlans):
-    """Reads Dolt's plans from the text of EXPLAIN, without executing the statement.
+    """Reads Dolt's plans from the output of EXPLAIN, without executing the statement.
 
     Args:
         address: Address of the server.

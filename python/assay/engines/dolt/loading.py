@@ -1,4 +1,4 @@
-"""Loads data into Dolt: refuses texts that it reads as NULL, and removes waste from history."""
+"""Loads data into Dolt: refuses texts that it reads as NULL, and shrinks its history."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MISREAD = "NULL"
 
 
 def refuse_words(table: str, rows: ArrowStream) -> pa.RecordBatchReader:
-    """Return a reader that passes rows through and checks them.
+    """Return a reader of rows that refuses texts which Dolt would load as NULL.
 
     Raises `EngineError` for a text that would be lost.
     """
@@ -34,8 +34,8 @@ def refuse_words(table: str, rows: ArrowStream) -> pa.RecordBatchReader:
             for name, column in zip(batch.schema.names, batch.columns, strict=True):
                 if pa.types.is_string(column.type) and pc.any(pc.equal(column, MISREAD)).as_py():
                     raise EngineError(
-                        f"{table}.{name} has the text {MISREAD}, which Dolt's LOAD DATA takes for"
-                        " no value: such rows cannot be loaded."
+                        f"the column {table}.{name} contains the text {MISREAD}, which Dolt's "
+                        "LOAD DATA reads as NULL: the table cannot be loaded."
                     )
             yield batch
 
@@ -43,13 +43,13 @@ def refuse_words(table: str, rows: ArrowStream) -> pa.RecordBatchReader:
 
 
 def gather_statistics(instance: Instance) -> None:
-    """Analyse all tables; Dolt has no way to do so without writing its log."""
+    """Gather optimiser statistics of all Dolt tables."""
     for (table,) in execute(instance.handle, file_text("tables.sql")):
         execute(instance.handle, filled("analyze.sql", conf=CONF, table=str(table)))
 
 
 def settle_history(instance: Instance) -> None:
-    """Commit a private server's tables to its history, then collect the garbage of loading.
+    """Commit a private server's tables to Dolt's history, then collect garbage.
 
     A garbage collection copies only data outside the history. Without the commit, every collection
     during the measurement would copy all data.

@@ -1,4 +1,4 @@
-"""Converts Dolt's plans to engine-independent terms.
+"""Converts Dolt's plans to the plan tree that all engines share.
 
 Dolt's plan is a tree of text lines: a line has an operator or an attribute of one. Dolt reports no
 estimates and no row counts, before or after execution.
@@ -71,7 +71,7 @@ OF_A_TABLE = {"Table", "IndexedTableAccess", "StaticIndexedTableAccess", "TableA
 
 @dataclass
 class _Line:
-    """A line of the plan text, and the lines below it."""
+    """A line of Dolt's plan text, and the lines below it."""
 
     text: str
     children: list[_Line] = field(default_factory=list)
@@ -79,19 +79,19 @@ class _Line:
 
 @plan_parser("Dolt")
 def normalised(text: str, operation: str, statement: int, native: str) -> Plan:
-    """Return the plan in a text of EXPLAIN PLAN.
+    """Return the plan in the output of Dolt's EXPLAIN PLAN.
 
     See `HasPlans.plan`.
     """
     roots = _nodes(_drawn(text))
     if len(roots) != 1:
-        raise ValueError(f"this is no plan of Dolt: {text[:80]!r}")
+        raise ValueError(f"the text is not a Dolt plan: {text[:80]!r}")
     root = _with_changed(roots[0])
     return Plan(operation, statement, native, root, timed=False, reason=REASON, reads=_reads(root))
 
 
 def _with_changed(root: PlanNode) -> PlanNode:
-    """Return the plan with the changed table, which Dolt shows below the operator or not at all."""
+    """Return a Dolt plan with the table that the statement changes."""
     if root.operator != "modify":
         return root
     below = list(root.walk())[1:]
@@ -105,7 +105,7 @@ def _with_changed(root: PlanNode) -> PlanNode:
 
 
 def _reads(root: PlanNode) -> Reads | None:
-    """Return the number of lookups where the plan shows it; Dolt counts none for a join's rows."""
+    """Return the number of index lookups that a Dolt plan shows."""
     scans = [node for node in root.walk() if node.operator == "index scan"]
     ranges = [_RANGE.findall(node.condition or "") for node in scans]
     if not all(ranges):
@@ -114,7 +114,7 @@ def _reads(root: PlanNode) -> Reads | None:
 
 
 def _drawn(text: str) -> list[_Line]:
-    """Return the lines as a tree; a line without a parent continues the previous line."""
+    """Return the lines of Dolt's plan text as a tree."""
     top = _Line("")
     path = [top]
     for line in text.splitlines():
@@ -123,7 +123,7 @@ def _drawn(text: str) -> list[_Line]:
             depth += 1
         made = _Line(line[depth * LEVEL_CHARACTERS :].strip())
         if depth >= len(path):
-            raise ValueError(f"this is no plan of Dolt: {line[:80]!r}")
+            raise ValueError(f"the text is not a Dolt plan: {line[:80]!r}")
         path[depth].children.append(made)
         path[depth + 1 :] = [made]
     return top.children
@@ -134,7 +134,7 @@ def _nodes(lines: list[_Line]) -> list[PlanNode]:
 
 
 def _node(line: _Line) -> list[PlanNode]:
-    """Return the operator of a line, or the subqueries in a line about another operator."""
+    """Return the plan operator of a line in Dolt's plan text."""
     named = _NAMED.match(line.text)
     operator = None if named is None else _operator(named[1])
     if named is None or operator is None:

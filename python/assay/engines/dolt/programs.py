@@ -1,4 +1,4 @@
-"""Dolt's program: its path, its version, and the settings that it accepts."""
+"""Finds Dolt's program, its version, and the settings that it accepts."""
 
 from __future__ import annotations
 
@@ -53,13 +53,13 @@ class Program:
         match = re.match(r"dolt version (\d[\w.-]*)", completed.stdout)
         if match is None:
             raise EngineError(
-                f"{self.file} does not run on this host, or is no Dolt: {_output(completed)}."
-                f" {MEND}"
+                f"{self.file} does not run on this host, or is not Dolt: {_output(completed)}. "
+                f"{MEND}"
             )
         return match[1]
 
     def check(self, settings: Mapping[str, str]) -> None:
-        """Have the program read settings.
+        """Check settings by having Dolt's program read them.
 
         Raises `EngineError` with the first wrong setting.
         """
@@ -81,7 +81,7 @@ class Program:
         refused = _UNREAD.search(_output(completed))
         if refused is not None:
             said = " ".join(refused[1].split())
-            raise EngineError(f"Dolt refuses its settings: {said}. Correct it (--set).")
+            raise EngineError(f"Dolt rejects its settings: {said}. Correct --set.")
 
     def _check_variables(self, here: Path, variables: Mapping[str, str]) -> None:
         completed = self._run(here, "sql", "-r", "csv", "-q", file_text("variables.sql", CONF))
@@ -90,45 +90,43 @@ class Program:
             if name.lower() not in names:
                 hint = suggestion(name.lower(), sorted(names))
                 raise EngineError(
-                    f"Dolt has no system variable {name!r}; {hint} Settings of its configuration"
-                    " file are named with their sections, such as behavior.read_only."
+                    f"Dolt has no system variable {name!r}; {hint} Name settings of the "
+                    "configuration file with their sections, such as behavior.read_only."
                 )
             written = value if is_number(value) else text_of(value)
             plain = {"value": written, "name": name.lower()}
             asked = filled("set_global.sql", plain=plain, conf=CONF)
             said = _output(self._run(here, "sql", "-q", asked))
             if "error" in said.lower():
-                raise EngineError(f"Dolt refuses {name}={value}: {said}. Correct it (--set).")
+                raise EngineError(f"Dolt rejects {name}={value}: {said}. Correct --set.")
 
     def _run(self, here: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
         return run_program([str(self.file), *arguments], environment(here), self.file, here)
 
 
 def find_program(home: Path) -> Program:
-    """Return the program below a product's home.
+    """Return Dolt's program below a product's directory.
 
     Raises `EngineError` if the program does not exist.
     """
     for place in PLACES:
         if (home / place).is_file():
             return Program(home / place)
-    raise EngineError(f"{home} has no program `dolt`: --bin-dir names the directory that it is in.")
+    raise EngineError(f"{home} has no program `dolt`: name its directory with --bin-dir.")
 
 
 def home_of(product: Product) -> Path:
-    """Return the directory of a product.
+    """Return the directory of an installed Dolt.
 
     Raises `EngineError` if its program is not on this host.
     """
     if product.home is None:
-        raise EngineError(
-            "Dolt has no program here: install it first with `assay engines install`."
-        )
+        raise EngineError("Dolt is not installed: install it with `assay engines install`.")
     return product.home
 
 
 def environment(home: Path) -> dict[str, str]:
-    """Return the program's whole environment; its own configuration is created below `home`."""
+    """Return the environment for Dolt's program."""
     file = home / GLOBAL_FILE
     if not file.exists():
         file.parent.mkdir(parents=True, exist_ok=True)

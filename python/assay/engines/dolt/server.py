@@ -1,4 +1,4 @@
-"""Starts a private server: its configuration, its only account, its address."""
+"""Starts a private Dolt server: its configuration, account and address."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ AUTOMATIC_FROM = (1, 50)
 def start_server(
     product: Product, place: Place, settings: Mapping[str, str], launcher: Launcher
 ) -> Address:
-    """Start a server on `place` and return its address once it answers.
+    """Start a Dolt server and return its address once it answers.
 
     Raises:
         EngineError: If the server does not start. The error message has its last output.
@@ -87,22 +87,22 @@ def start_server(
 
 
 def default_settings(version: str) -> dict[str, str]:
-    """Return the settings of `run.cnf`, or of `run-old.cnf` for an old version."""
+    """Return Dolt's default settings from `run.cnf`, or `run-old.cnf` for an old version."""
     return read_configuration(CONF / ("run-old.cnf" if is_old(version) else "run.cnf"))
 
 
 def is_old(version: str) -> bool:
-    """Return True if a version takes its account from the configuration and collects no garbage."""
+    """Return True for old Dolt versions, whose account is set in the configuration."""
     return tuple(map(int, version.split(".")[:2])) < AUTOMATIC_FROM
 
 
 def _account(version: str, password: str) -> dict[str, str]:
-    """Return an old version's account settings; newer versions use the environment."""
+    """Return the account settings that an old Dolt version needs."""
     return {"user.name": USER, "user.password": password} if is_old(version) else {}
 
 
 def _address(password: str, launcher: Launcher) -> Address:
-    """Return the address of the server and of its metrics."""
+    """Return the address of the Dolt server and of its metrics."""
     listening, metrics = free_port(HOST), free_port(HOST)
     return local_address(listening, password, launcher) | {"user": USER, "metrics_port": metrics}
 

@@ -1,4 +1,4 @@
-"""The engine Doltgres: how it is obtained, started and queried; see `assay.engines.contract`."""
+"""The engine Doltgres: how it is obtained, started and queried."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class DoltgresEngine(OwnTables):
         self._facts = facts
 
     def obtain(self, wanted: Wanted, tell: Tell) -> Product:
-        """Return the product with its program's version."""
+        """Return the installed product with the version that its program reports."""
         product = obtain(self._facts, wanted, tell)
         return replace(product, version=_version(_program(product)))
 
@@ -57,30 +57,30 @@ class DoltgresEngine(OwnTables):
         del product
         if settings:
             raise EngineError(
-                f"{next(iter(settings))}: {TITLE} has PostgreSQL's settings by name only, so none"
-                " is set: leave --set out."
+                f"{next(iter(settings))}: {TITLE} accepts PostgreSQL's settings but ignores "
+                "their values: remove --set."
             )
 
     def start(
         self, product: Product, place: Place, settings: Mapping[str, str], launcher: Launcher
     ) -> Address:
-        """Start a private server, on a new data directory if `place.data` is empty."""
+        """Start a private Doltgres server, on new data if its directory is empty."""
         self.check_settings(product, settings)
         return start_server(_program(product), place, launcher)
 
     def address(self, dsn: str) -> Address:
-        """Raise `EngineError`: on a running server, Assay could not recognise its own schema."""
+        """Raise `EngineError`: Assay cannot use a running Doltgres server."""
         self._refuse(dsn)
 
     def attach(self, address: Address) -> Instance:
-        """Connect to the server.
+        """Connect to the Doltgres server.
 
         Raises `EngineError` with the server's message.
         """
         return Instance({}, connect(address["dsn"], ADMINISTRATION, TITLE), address=dict(address))
 
     def detach(self, instance: Instance) -> None:
-        """Close the connection."""
+        """Close the connection to the Doltgres server."""
         instance.handle.close()
 
     def version(self, instance: Instance) -> str:
@@ -98,57 +98,55 @@ class DoltgresEngine(OwnTables):
         return (instance.address["pid"],)
 
     def run_script(self, instance: Instance, sql: str) -> None:
-        """Run the statements one by one, each in its own transaction."""
+        """Run a script's statements on Doltgres one by one, each in its own transaction."""
         loading.run_script(instance, sql)
 
     def prepare(self, instance: Instance, sql: str) -> None:
-        """Run the statements one by one, each in its own transaction unless they `begin` one."""
+        """Run SQL statements on Doltgres one by one."""
         loading.run_script(instance, sql)
 
     def settle(self, instance: Instance) -> None:
-        """Raise an error for an open transaction; each commit is on disk already."""
+        """Raise an error if statements before a run left a Doltgres transaction open."""
         loading.refuse_open_transaction(instance)
 
     def load(self, instance: Instance, table: str, rows: ArrowStream, streams: int) -> None:
-        """Copy rows as text over one connection, because all connections change the same branch."""
+        """Copy rows as text over one connection."""
         del streams
         loading.load(instance, table, rows)
 
     def count(self, instance: Instance, table: str) -> int:
-        """Count the rows of a table."""
+        """Return the number of rows of a table, counted by Doltgres."""
         return loading.count(instance, table)
 
     def make_keys(self, instance: Instance, sql: str, streams: int, tell: Tell) -> None:
-        """Make keys one after another."""
+        """Create the keys and indexes of Doltgres tables one after another."""
         del streams
         loading.make_keys(instance, sql, tell)
 
     def finish_load(self, instance: Instance) -> None:
-        """Gather statistics, commit the data to the history, and collect garbage of loading."""
+        """Gather statistics, commit the data to the history, and collect garbage."""
         loading.finish(instance)
 
     def sessions(self, instance: Instance, script: Script, seed: int, clients: int) -> list[object]:
-        """Return one connection per client."""
+        """Return one Doltgres session per client."""
         return self.share_of_sessions(instance, script, seed, range(clients))
 
     def share_of_sessions(
         self, instance: Instance, script: Script, seed: int, numbers: range
     ) -> list[object]:
-        """Return the sessions with these numbers out of all clients' sessions."""
+        """Return the Doltgres sessions with the given numbers out of all clients' sessions."""
         dsn, facts = instance.address["dsn"], json.dumps(script.facts())
         return [_core.PostgresSession(dsn, facts, seed, number) for number in numbers]
 
 
 def _program(product: Product) -> Path:
     if product.home is None:
-        raise EngineError(
-            f"{TITLE} has no program here: install it first with `assay engines install`."
-        )
+        raise EngineError(f"{TITLE} is not installed: install it with `assay engines install`.")
     for place in PLACES:
         if (product.home / place).is_file():
             return product.home / place
     raise EngineError(
-        f"{product.home} has no program `doltgres`: --bin-dir names the directory that it is in."
+        f"{product.home} has no program `doltgres`: name its directory with --bin-dir."
     )
 
 
@@ -159,10 +157,10 @@ def _version(program: Path) -> str:
     match = _VERSION.search(completed.stdout)
     if match is None:
         said = (completed.stderr or completed.stdout).strip()
-        raise EngineError(f"{program} does not run on this host, or is no {TITLE}: {said}. {MEND}")
+        raise EngineError(f"{program} does not run on this host, or is not {TITLE}: {said}. {MEND}")
     return match[1]
 
 
 def engine(facts: EngineFacts) -> DoltgresEngine:
-    """Return the engine of this folder."""
+    """Return the engine `doltgres`, with the facts of its `engine.toml`."""
     return DoltgresEngine(facts)

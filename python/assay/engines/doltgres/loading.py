@@ -1,4 +1,4 @@
-"""Loads and counts tables, gathers their statistics, and commits them to the history."""
+"""Loads and counts Doltgres tables, and commits them to the history."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ MISREAD = "\r\n"
 
 
 def file_text(name: str) -> str:
-    """Return the SQL of a file in `conf/`."""
+    """Return the SQL text of a file in the `conf/` folder of the engine Doltgres."""
     return (CONF / name).read_text(encoding="utf-8").strip()
 
 
 def execute(instance: Instance, statement: str | Composed) -> psycopg.Cursor[tuple[object, ...]]:
-    """Run one statement.
+    """Run one SQL statement on Doltgres.
 
     The `EngineError` has the statement and the server's message.
     """
@@ -50,7 +50,7 @@ def run_script(instance: Instance, sql: str) -> None:
 
 
 def load(instance: Instance, table: str, rows: ArrowStream) -> None:
-    """Copy rows as text.
+    """Copy rows as text into a Doltgres table.
 
     Raises `EngineError` with the server's message.
 
@@ -73,18 +73,18 @@ def load(instance: Instance, table: str, rows: ArrowStream) -> None:
 
 
 def _refuse_misread(table: str, batch: pa.RecordBatch) -> None:
-    """Raise `EngineError` for a text that the server would change."""
+    """Raise `EngineError` for a text that Doltgres would change while loading."""
     for name, column in zip(batch.schema.names, batch.columns, strict=True):
         texts = pa.types.is_string(column.type)
         if texts and pc.any(pc.match_substring(column, MISREAD)).as_py():
             raise EngineError(
-                f"{table}.{name} has a text with a carriage return at the end of a line, which"
-                f" {TITLE}'s COPY leaves out: such rows cannot be loaded."
+                f"the column {table}.{name} contains a carriage return at the end of a line, "
+                f"which {TITLE}'s COPY drops: the table cannot be loaded."
             )
 
 
 def count(instance: Instance, table: str) -> int:
-    """Return the number of rows of a table.
+    """Return the number of rows of a Doltgres table.
 
     Raises `EngineError` if the table does not exist.
     """
@@ -93,7 +93,7 @@ def count(instance: Instance, table: str) -> int:
 
 
 def make_keys(instance: Instance, sql: str, tell: Tell) -> None:
-    """Run the statements one after another, because all change the same branch."""
+    """Create the keys and indexes of Doltgres tables one after another."""
     statements = SQL.split(sql)
     for done, statement in enumerate(statements):
         tell("keys", done, len(statements), "statements")
@@ -101,7 +101,7 @@ def make_keys(instance: Instance, sql: str, tell: Tell) -> None:
 
 
 def finish(instance: Instance) -> None:
-    """Gather statistics, commit the tables to the history, and collect garbage of loading."""
+    """Gather statistics, commit the tables to Doltgres' history, and collect garbage."""
     for (table,) in execute(instance, file_text("tables.sql")).fetchall():
         execute(instance, composed(file_text("analyze.sql"), table=cast("str", table)))
     execute(instance, file_text("commit.sql"))
@@ -109,8 +109,10 @@ def finish(instance: Instance) -> None:
 
 
 def refuse_open_transaction(instance: Instance) -> None:
-    """Raise `EngineError` if statements left a transaction open."""
+    """Raise `EngineError` if a script's statements left a Doltgres transaction open."""
     from psycopg.pq import TransactionStatus
 
     if instance.handle.info.transaction_status != TransactionStatus.IDLE:
-        raise EngineError("a transaction is left open, so nothing in it would last: add `commit;`")
+        raise EngineError(
+            "the file ends within an open transaction, whose changes would be lost: add 'commit;'"
+        )

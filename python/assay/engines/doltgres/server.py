@@ -1,4 +1,4 @@
-"""Starts a private server: its configuration, its only account, its address."""
+"""Starts a private Doltgres server: its configuration, account and address."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ PORT_TAKEN = "already in use"
 
 
 def start_server(program: Path, place: Place, launcher: Launcher) -> Address:
-    """Start a server on `place` and return its address once it answers.
+    """Start a Doltgres server and return its address once it answers.
 
     Raises:
         EngineError: If the server does not start. The error message has its last output.
@@ -60,7 +60,7 @@ def start_server(program: Path, place: Place, launcher: Launcher) -> Address:
 
 
 def environment(home: Path, password: str) -> dict[str, str]:
-    """Return the server's environment: its only user, and no reports of its use."""
+    """Return the environment for Doltgres: its only user, and no usage reports."""
     ours = {"DOLTGRES_USER": USER, "DOLTGRES_PASSWORD": password, "DOLTGRES_DB": DATABASE}
     alone = {"DOLT_DISABLE_EVENT_FLUSH": "true", "HOME": str(home)}
     return {**inherited(), **ours, **alone}
@@ -87,7 +87,7 @@ def _address(port: int, password: str, pid: int, data: Path) -> Address:
 
 
 def _await_ready(address: Address, launcher: Launcher) -> str | None:
-    """Return None once the server answers, or its last output if it ended.
+    """Return None once the Doltgres server answers, or its last output if it ended.
 
     Raises `EngineError`.
     """

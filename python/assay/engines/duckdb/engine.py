@@ -1,4 +1,4 @@
-"""DuckDB: opened in the host process, loaded from Arrow streams, queried through its cursors."""
+"""The engine DuckDB, embedded in the driver's process and loaded from Arrow streams."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pyarrow
 from assay._core import PythonSession
 from assay.engines.checking import named_file
 from assay.engines.contract import Cached, EngineError, Instance, Place, Product
-from assay.engines.duckdb import trying
+from assay.engines.duckdb import preflight
 from assay.engines.duckdb.explaining import DuckPlans
 from assay.engines.duckdb.plans import normalised
 from assay.model.errors import suggestion
@@ -38,7 +38,7 @@ NO_ROWS = pyarrow.table({})
 
 
 class DuckSession:
-    """One connection of the driver.
+    """A DuckDB connection of the driver.
 
     The driver calls `execute` from a separate thread.
     """
@@ -58,7 +58,7 @@ class DuckSession:
         return any(query in statement.expected_result_type for statement in parsed)
 
     def execute(self, operation: int, values: Sequence[object]) -> object:
-        """Run an operation; return all rows of its last statement as an Arrow table."""
+        """Execute an operation; return the rows of its last statement as an Arrow table."""
         rows: object = NO_ROWS
         try:
             for statement in self._operations[operation].statements:
@@ -95,23 +95,24 @@ class DuckEngine:
         self._facts = facts
 
     def obtain(self, wanted: Wanted, tell: Tell) -> Product:
-        """Check that the installed wheel has the pinned and requested version."""
+        """Check that DuckDB's installed Python package has the pinned and requested version."""
         del tell
         version: str = duckdb.__version__
         if version != self._facts.version_pinned:
             raise EngineError(
-                f"duckdb {version} is installed, and {self._facts.version_pinned} is pinned:"
-                " run `make setup` again."
+                f"duckdb {version} is installed, and Assay needs version "
+                f"{self._facts.version_pinned}: run `make setup` again."
             )
         if wanted.version is not None and not f"{version}.".startswith(f"{wanted.version}."):
             raise EngineError(
-                f"duckdb {version} comes with Assay, and {wanted.version} was asked for: it is a"
-                " Python package, so another version needs an environment of its own."
+                f"Assay contains duckdb {version}, so version {wanted.version} is not "
+                "available. It is a Python package: install the other version in a separate "
+                "Python environment."
             )
         return Product(version)
 
     def check_settings(self, product: Product, settings: Mapping[str, str]) -> None:
-        """Check the settings by opening an empty database in memory with them."""
+        """Check settings by opening an empty DuckDB database in memory."""
         del product
         try:
             duckdb.connect(":memory:", config=dict(settings)).close()
@@ -119,7 +120,7 @@ class DuckEngine:
             raise EngineError(_setting_error(error, settings)) from error
 
     def start(self, place: Place, settings: Mapping[str, str]) -> Instance:
-        """Open the database file of `place`, which is created if it does not exist."""
+        """Open the DuckDB database file, which is created if it does not exist."""
         config: dict[str, str | bool | int | float | list[str]] = {
             **self._facts.settings,
             "temp_directory": str(place.scratch),
@@ -136,27 +137,27 @@ class DuckEngine:
         return Instance(dict(settings), connection, place)
 
     def file(self, dsn: str) -> Path:
-        """Return the database file that a DSN names."""
+        """Return the DuckDB database file that a user's DSN (data source name) refers to."""
         return named_file(dsn, SCHEME)
 
     def exact_undo(self, instance: Instance, make: str, undo: str) -> str:
-        """Return the undo statements, unless they would drop an index that existed before."""
+        """Return the given undo statements, unless they would drop an existing index."""
         del make
-        names = instance.handle.execute(_script("trying/indexes.sql")).fetchall()
+        names = instance.handle.execute(_script("preflight/indexes.sql")).fetchall()
         for (name,) in names:
             if quoted(name) in undo:
-                raise EngineError(f"DuckDB refuses: there is an index {name} already")
+                raise EngineError(f"DuckDB reports an error: an index {name} exists already")
         return undo
 
     def try_statements(
         self, instance: Instance, operations: Sequence[Sequence[Trial]]
     ) -> list[list[Tried]]:
-        """Try statements with EXPLAIN, which executes nothing."""
-        return trying.try_statements(instance.handle.cursor(), operations)
+        """Check that DuckDB accepts statements, by EXPLAIN, which executes nothing."""
+        return preflight.try_statements(instance.handle.cursor(), operations)
 
     def known_tables(self, instance: Instance) -> list[KnownTable]:
-        """Return the tables of all schemas of the file."""
-        return trying.known_tables(instance.handle, _script("trying/tables.sql"))
+        """Return the tables in all schemas of the database file."""
+        return preflight.known_tables(instance.handle, _script("preflight/tables.sql"))
 
     def stop(self, instance: Instance) -> None:
         """Close the database, which writes a checkpoint."""
@@ -182,38 +183,40 @@ class DuckEngine:
         return DuckPlans(instance.handle.cursor())
 
     def plan(self, text: str, operation: str, statement: int, native: str) -> Plan:
-        """Return the plan in a text of DuckDB's EXPLAIN."""
+        """Return the plan in the output of DuckDB's EXPLAIN."""
         return normalised(text, operation, statement, native)
 
     def run_script(self, instance: Instance, sql: str) -> None:
-        """Run statements of a workload's schema."""
+        """Run the SQL statements of a workload's schema."""
         try:
             instance.handle.execute(sql)
         except duckdb.Error as error:
-            raise EngineError(f"DuckDB refuses the workload's schema: {error}") from error
+            raise EngineError(f"DuckDB rejects the workload's schema: {error}") from error
 
     def prepare(self, instance: Instance, sql: str) -> None:
-        """Run statements one by one, each in its own transaction unless they `begin` one."""
+        """Run SQL statements on DuckDB one by one."""
         try:
             statements = instance.handle.extract_statements(sql)
         except duckdb.Error as error:
-            raise EngineError(f"DuckDB cannot read it: {error}") from error
+            raise EngineError(f"DuckDB cannot parse the statement: {error}") from error
         for statement in statements:
             try:
                 instance.handle.execute(statement)
             except duckdb.Error as error:
                 text = statement.query.strip()
-                raise EngineError(f"DuckDB refuses: {error}\nThe statement: {text}") from error
+                raise EngineError(
+                    f"DuckDB reports an error: {error}\nThe statement: {text}"
+                ) from error
 
     def settle(self, instance: Instance) -> None:
-        """Write a checkpoint."""
+        """Write a checkpoint so that nothing is written while queries are timed."""
         try:
             instance.handle.execute(_script("checkpoint.sql"))
         except duckdb.Error as error:
             raise EngineError(f"DuckDB cannot write a checkpoint: {error}") from error
 
     def load(self, instance: Instance, table: str, rows: ArrowStream, streams: int) -> None:
-        """Append an Arrow stream to a table; DuckDB distributes the work over its threads."""
+        """Append an Arrow stream to a DuckDB table."""
         del streams
         # DuckDB reads the schema of a bare stream and then finds the stream consumed; a reader
         # keeps it.
@@ -221,12 +224,12 @@ class DuckEngine:
         instance.handle.from_arrow(reader).insert_into(table)
 
     def count(self, instance: Instance, table: str) -> int:
-        """Return the number of rows of a table."""
+        """Return the number of rows of a DuckDB table."""
         rows = instance.handle.table(table).count("*").fetchall()
         return int(rows[0][0])
 
     def cached(self, instance: Instance) -> list[Cached]:
-        """Return the cached blocks of all tables together."""
+        """Return the cached bytes of all tables together."""
         rows = instance.handle.execute(_script("cached.sql")).fetchall()
         return [Cached("", int(cached_bytes)) for (cached_bytes,) in rows]
 
@@ -240,7 +243,7 @@ def _script(name: str) -> str:
 
 
 def _setting_error(error: duckdb.Error, settings: Mapping[str, str]) -> str:
-    """Return DuckDB's message, with the most similar setting if a name is unknown."""
+    """Return DuckDB's error on a setting, with the most similar name if unknown."""
     with duckdb.connect() as connection:
         names = [row[0] for row in connection.execute(_script("effective_settings.sql")).fetchall()]
     unknown = [key for key in settings if key not in names]
@@ -252,5 +255,5 @@ def _setting_error(error: duckdb.Error, settings: Mapping[str, str]) -> str:
 
 
 def engine(facts: EngineFacts) -> DuckEngine:
-    """Return the engine of this folder."""
+    """Return the engine `duckdb`, with the facts of its `engine.toml`."""
     return DuckEngine(facts)

@@ -24,7 +24,7 @@ OF_TRANSACTIONS = "it steers a transaction, and the capture has one of its own"
 
 
 class DuckPlans:
-    """Reads plans of DuckDB; implements `assay.engines.plan_reading.PlanReader`."""
+    """Reads plans of DuckDB."""
 
     def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
         self._connection = connection
@@ -50,13 +50,13 @@ class DuckPlans:
                 self._connection.rollback()
 
     def close(self) -> None:
-        """Close the cursor."""
+        """Close DuckDB's cursor."""
         self._connection.close()
 
     def _explained_statement(
         self, text: str, values: Sequence[object], limit_s: float
     ) -> tuple[str | None, str | None, bool]:
-        """Return a plan, why it is missing or estimated only, and whether the transaction broke.
+        """Return a statement's plan, why it is missing or estimated, and if the transaction failed.
 
         An error aborts the transaction, so later statements cannot be explained.
         """
@@ -77,7 +77,7 @@ class DuckPlans:
         return estimated, "DuckDB told no profile of it", False
 
     def _without_plan(self, text: str) -> str | None:
-        """Return why a statement has no plan, after executing settings; None if it has one."""
+        """Return why a statement has no plan; None if it has one."""
         kinds = {statement.type for statement in self._connection.extract_statements(text)}
         if duckdb.StatementType.TRANSACTION in kinds:
             return OF_TRANSACTIONS

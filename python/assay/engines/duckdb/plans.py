@@ -1,4 +1,4 @@
-"""Converts DuckDB's plans to engine-independent terms."""
+"""Converts DuckDB's plans to the plan tree that all engines share."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ _WORD = re.compile(
 
 @plan_parser("DuckDB")
 def normalised(text: str, operation: str, statement: int, native: str) -> Plan:
-    """Return the plan in a text of EXPLAIN with FORMAT JSON.
+    """Return the plan in the output of DuckDB's EXPLAIN (FORMAT JSON).
 
     See `HasPlans.plan`.
     """
@@ -98,7 +98,7 @@ def normalised(text: str, operation: str, statement: int, native: str) -> Plan:
         plan = Plan(operation, statement, native, _tree(root, _named_tables(root)))
         return _with_totals(plan, whole)
     except (KeyError, TypeError, AttributeError) as error:
-        raise ValueError(f"this is no plan of DuckDB: {error!r}") from error
+        raise ValueError(f"the text is not a DuckDB plan: {error!r}") from error
 
 
 def _with_totals(plan: Plan, whole: dict[str, Any]) -> Plan:
@@ -121,7 +121,7 @@ def _with_totals(plan: Plan, whole: dict[str, Any]) -> Plan:
 
 
 def _named_tables(node: Node) -> dict[str, str]:
-    """Return names of common tables by the index that scans refer to."""
+    """Return names of common table expressions by their number in DuckDB's plan."""
     info = node["extra_info"]
     # The names that DuckDB generates end with a number that differs in each plan.
     own = {info["Table Index"]: info["CTE Name"].rstrip("0123456789")} if "CTE Name" in info else {}
@@ -159,7 +159,7 @@ def _tree(node: Node, tables: dict[str, str], *, limited: bool = False) -> PlanN
 
 
 def _rows(node: Node, kind: str, operator: str) -> float | None:
-    """Return the output rows of an operator; None if DuckDB counts something else, or nothing."""
+    """Return the output rows of a DuckDB operator; None if not counted."""
     if "intermediate_rows" not in node or kind in COUNTS_NO_ROWS or operator == "modify":
         return None
     return float(node["intermediate_rows"])
@@ -188,7 +188,7 @@ def _native(kind: str, info: dict[str, Any]) -> str:
 def _cut_short(
     kind: str, info: dict[str, Any], children: tuple[PlanNode, ...], *, limited: bool
 ) -> bool:
-    """Return True if a limit stopped the node early, or a join filtered its scan."""
+    """Return True if a limit stopped the operator early, or a join filtered its scan."""
     through = kind in STREAMING and any(child.cut_short for child in children)
     return limited or DYNAMIC in info or through
 
@@ -206,7 +206,7 @@ def _removed(
 
 
 def _texts(value: str | list[str] | None) -> list[str]:
-    """Return one text or several as a list, without empty ones."""
+    """Return one text or a list of texts as a list, without empty ones."""
     texts = [value] if isinstance(value, str) else value or []
     return [text for text in texts if text]
 
@@ -225,7 +225,7 @@ def _condition(node: Node) -> str | None:
 
 
 def _named(text: str, names: list[str] | None) -> str:
-    """Return an expression with column names in place of column positions."""
+    """Return a plan expression with column names in place of column numbers."""
 
     def name(match: re.Match[str]) -> str:
         place = int(match[1])
@@ -235,7 +235,7 @@ def _named(text: str, names: list[str] | None) -> str:
 
 
 def _names(node: Node) -> list[str] | None:
-    """Return the columns in a node's output; None if the plan does not name them."""
+    """Return the output columns of a DuckDB operator; None if not named."""
     kind, info = node.get("type") or node["name"], node["extra_info"]
     below = _names(node["children"][0]) if node.get("children") else None
     if kind == "PROJECTION":
@@ -249,7 +249,7 @@ def _names(node: Node) -> list[str] | None:
 
 
 def _columns(info: dict[str, Any]) -> tuple[str, ...]:
-    """Return the columns that a scan outputs, and those in its filters."""
+    """Return the columns that a DuckDB scan outputs or filters by."""
     columns = dict.fromkeys(_texts(info.get(PROJECTIONS)))
     for text in _texts(info.get("Filters")):
         for match in _WORD.finditer(text):

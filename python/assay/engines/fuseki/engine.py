@@ -1,4 +1,4 @@
-"""The engine Fuseki: how it is obtained, started and queried; see `assay.engines.contract`."""
+"""The engine Fuseki: how it is obtained, started and queried."""
 
 from __future__ import annotations
 
@@ -40,24 +40,24 @@ class FusekiEngine(EndpointEngine):
         self._java: Path | None = None
 
     def obtain(self, wanted: Wanted, tell: Tell) -> Product:
-        """Return the product, after obtaining a Java runtime for it."""
+        """Return the Fuseki product, after obtaining a Java runtime for it."""
         product = obtain(self._facts, wanted, tell)
         self._java = find_java(wanted.cache, tell, TITLE)
         return replace(product, version=_version(_home(product)))
 
     def check_settings(self, product: Product, settings: Mapping[str, str]) -> None:
-        """Check settings: only the size of the heap can be set."""
+        """Check Fuseki's settings, of which only the size of the heap exists."""
         del product
         for name, value in settings.items():
             if name != HEAP:
                 raise EngineError(f"{TITLE} has no setting {name!r}; {suggestion(name, [HEAP])}")
             if not _HEAP.fullmatch(value):
-                raise EngineError(f"--set {HEAP}={value} is no size: write it like 4g or 512m")
+                raise EngineError(f"--set {HEAP}={value}: write a size like 4g or 512m")
 
     def start(
         self, product: Product, place: Place, settings: Mapping[str, str], launcher: Launcher
     ) -> Address:
-        """Start a private server, on a new data set if `place.data` is empty."""
+        """Start a private Fuseki server, on new data if its directory is empty."""
         self.check_settings(product, settings)
         address = start_server(self._runtime(), _home(product), place, settings, launcher)
         return address | {"version": product.version}
@@ -70,20 +70,20 @@ class FusekiEngine(EndpointEngine):
         launcher: Launcher,
         address: Address,
     ) -> None:
-        """Restart a server that died, at the same port."""
+        """Restart a crashed Fuseki server at its port."""
         del place, settings
         restart_server(self._runtime(), _home(product), launcher, address)
 
     def address(self, dsn: str) -> Address:
-        """Raise `EngineError`: a running server is measured with engine `sparql`."""
+        """Raise `EngineError`: a running Fuseki is measured with the engine `sparql`."""
         del dsn
         raise EngineError(
-            f"--engine fuseki starts {TITLE} itself; for a server that runs already give --engine"
-            " sparql, and the URL of its queries as --dsn"
+            f"--engine fuseki starts a private {TITLE}. For a running server, use --engine "
+            "sparql with the URL of its query endpoint in --dsn"
         )
 
     def version(self, instance: Instance) -> str:
-        """Return the version, such as `5.2.0`, from the build: the server does not report one."""
+        """Return Fuseki's version, such as `5.2.0`, from its files."""
         return str(instance.address["version"])
 
     def counters(self, instance: Instance) -> CollectionsReader:
@@ -91,23 +91,19 @@ class FusekiEngine(EndpointEngine):
         return CollectionsReader(Path(instance.address["collections"]))
 
     def load_triples(self, instance: Instance, rows: ArrowStream, streams: int, tell: Tell) -> None:
-        """Send all triples in one request: a data set has one writer at a time."""
+        """Send all triples in one request, because a Fuseki data set has one writer at a time."""
         del streams
         super().load_triples(instance, rows, 1, tell)
 
     def _runtime(self) -> Path:
         if self._java is None:
-            raise EngineError(
-                f"{TITLE} has no Java yet: install it first with `assay engines install`"
-            )
+            raise EngineError(f"{TITLE} needs Java: install it with `assay engines install`")
         return self._java
 
 
 def _home(product: Product) -> Path:
     if product.home is None:
-        raise EngineError(
-            f"{TITLE} has no program here: install it first with `assay engines install`"
-        )
+        raise EngineError(f"{TITLE} is not installed: install it with `assay engines install`")
     return product.home
 
 
@@ -116,15 +112,17 @@ def _version(home: Path) -> str:
         properties = (home / PROPERTIES).read_text(encoding="utf-8")
     except OSError as error:
         raise EngineError(
-            f"{home} has no unpacked {TITLE}: --bin-dir names the directory that its jar was"
-            f" unpacked in: {error}"
+            f"{home} does not contain an unpacked {TITLE}: name the directory of the unpacked "
+            f"jar with --bin-dir: {error}"
         ) from error
     match = _VERSION.search(properties)
     if match is None:
-        raise EngineError(f"{home / PROPERTIES} states no version: choose another directory")
+        raise EngineError(
+            f"{home / PROPERTIES} contains no version of the program: choose another directory"
+        )
     return match[1]
 
 
 def engine(facts: EngineFacts) -> FusekiEngine:
-    """Return the engine of this folder."""
+    """Return the engine `fuseki`, with the facts of its `engine.toml`."""
     return FusekiEngine(facts)

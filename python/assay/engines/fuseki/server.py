@@ -1,4 +1,4 @@
-"""Starts a private server: the Java program, its data set, its address."""
+"""Starts a private Fuseki server: its Java program, data set and address."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ MIB = 1 << 20
 def start_server(
     java: Path, home: Path, place: Place, settings: Mapping[str, str], launcher: Launcher
 ) -> Address:
-    """Start a server on `place` and return its address once it answers.
+    """Start a Fuseki server and return its address once it answers.
 
     Raises:
         EngineError: If the server does not start. The error message has its last output.
@@ -49,7 +49,7 @@ def start_server(
 
 
 def restart_server(java: Path, home: Path, launcher: Launcher, address: Address) -> None:
-    """Restart a server that died, at its address.
+    """Restart a crashed Fuseki server at its address.
 
     Raises `EngineError`.
     """
@@ -57,7 +57,7 @@ def restart_server(java: Path, home: Path, launcher: Launcher, address: Address)
 
 
 def address_of(port: int, data: Path, scratch: Path, settings: Mapping[str, str]) -> Address:
-    """Return the address of a private server with its settings."""
+    """Return the address of a private Fuseki server with its settings."""
     return {
         "host": HOST,
         "port": port,
@@ -76,7 +76,7 @@ def _served(java: Path, home: Path, launcher: Launcher) -> Served:
 
 
 def _start(java: Path, home: Path, launcher: Launcher, address: Address) -> int:
-    """Start the program at an address and return its process id."""
+    """Start Fuseki's program at an address and return its process id."""
     logs = launcher.scratch / LOG_CONFIGURATION
     shutil.copyfile(CONF / LOG_CONFIGURATION, logs)
     launcher.own(logs)

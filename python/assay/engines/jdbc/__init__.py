@@ -1,1 +1,1 @@
-"""The engine jdbc: any database with a JDBC driver; see README.md."""
+"""The engine `jdbc`: any running database that has a JDBC driver."""

@@ -1,4 +1,4 @@
-"""Any running database with a JDBC driver; see `assay.engines.contract`."""
+"""The engine `jdbc`: any running database that has a JDBC driver."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from assay.engines.bridge.jre import find_java
 from assay.engines.bridge.link import Link
 from assay.engines.bridge.statements import marked_script
 from assay.engines.contract import EngineError, Instance
-from assay.engines.jdbc import trying
+from assay.engines.jdbc import preflight
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -48,8 +48,8 @@ class JdbcEngine:
         """Raise `EngineError`: a database behind JDBC cannot be obtained."""
         del wanted, tell
         raise EngineError(
-            "a database is reached by JDBC where it runs already: name it with --dsn jdbc:... and"
-            " its driver with --driver FILE.jar"
+            "JDBC needs a running database: name it with --dsn jdbc:... and its driver with "
+            "--driver FILE.jar"
         )
 
     def start(
@@ -57,18 +57,18 @@ class JdbcEngine:
     ) -> Address:
         """Raise `EngineError`: a database behind JDBC is started by its owner."""
         del product, place, settings, launcher
-        raise EngineError("a database that is reached by JDBC is started by its owner.")
+        raise EngineError("Assay cannot start a database that it connects to by JDBC.")
 
     def address(self, dsn: str) -> Address:
-        """Return the address of a running database: a URL in its driver's form."""
+        """Return the address of a running database from a JDBC URL."""
         return read_dsn(dsn)
 
     def dialects_at(self, dsn: str) -> tuple[str, ...]:
-        """Return the dialects of the product that the URL names; empty if it is unknown."""
-        return trying.dialects_at(dsn)
+        """Return the SQL dialects of the product that a JDBC URL names."""
+        return preflight.dialects_at(dsn)
 
     def read_only(self, address: Address) -> Address:
-        """Return the address of read-only sessions, by the driver's own property."""
+        """Return the address with read-only sessions, by the JDBC driver's own property."""
         properties = {**address.get("properties", {}), **READS_ONLY}
         for url, more in READS_ONLY_OF.items():
             if address["url"].startswith(url):
@@ -78,42 +78,42 @@ class JdbcEngine:
     def try_statements(
         self, instance: Instance, operations: Sequence[Sequence[Trial]]
     ) -> list[list[Tried]]:
-        """Try statements with EXPLAIN, on products that support it."""
-        return trying.try_statements(instance.handle, operations)
+        """Prepare statements with EXPLAIN, on products that support it."""
+        return preflight.try_statements(instance.handle, operations)
 
     def known_tables(self, instance: Instance) -> list[KnownTable]:
-        """Return no tables: JDBC databases are not queried for them."""
+        """Return no tables, because they are not read by JDBC."""
         del instance
         return []
 
     def bridged(self, address: Address, bridging: Bridging) -> Address:
-        """Start a bridge with the requested drivers."""
+        """Start a Java process that connects to a database by the requested JDBC drivers."""
         if not bridging.drivers:
             raise EngineError(
-                "no JDBC driver is named: say --driver FILE.jar, the one that is for the DSN"
+                "no JDBC driver is named: add --driver FILE.jar with the driver for the DSN"
             )
         drivers = [find_driver(named, bridging.cache) for named in bridging.drivers]
         socket = start_bridge(bridging.launcher, find_java(bridging.cache), drivers)
         return {**address, "socket": str(socket)}
 
     def attach(self, address: Address) -> Instance:
-        """Connect to the database.
+        """Connect to a database by JDBC.
 
         Raises `BridgeError` with the message of the database or its driver.
         """
         return Instance({}, Link.connect(address), address=dict(address))
 
     def detach(self, instance: Instance) -> None:
-        """Close the connection."""
+        """Close the JDBC connection."""
         instance.handle.close()
 
     def version(self, instance: Instance) -> str:
-        """Return the product and its version, as the driver reports them."""
+        """Return the product and its version, as the JDBC driver reports them."""
         link: Link = instance.handle
         return f"{link.product} {' '.join(link.version.split())}"
 
     def effective_settings(self, instance: Instance) -> dict[str, str]:
-        """Return product and driver, because JDBC reports no settings of a database."""
+        """Return product and driver names, because JDBC reports no settings."""
         link: Link = instance.handle
         return {"product": link.product, "version": link.version, "driver": link.driver}
 
@@ -123,43 +123,43 @@ class JdbcEngine:
         return ()
 
     def schema_mark(self, instance: Instance, name: str) -> str | None:
-        """Return None: Assay makes no tables behind JDBC."""
+        """Return None, because Assay makes no schema by JDBC."""
         del instance, name
         return None
 
     def lock_schema(self, instance: Instance, name: str) -> bool:
-        """Raise `EngineError`: this engine makes no tables."""
+        """Raise `EngineError`, because Assay makes no tables by JDBC."""
         _makes_no_tables(instance, name)
 
     def make_schema(self, instance: Instance, name: str, mark: str) -> None:
-        """Raise `EngineError`: this engine makes no tables."""
+        """Raise `EngineError`, because Assay makes no tables by JDBC."""
         _makes_no_tables(instance, name, mark)
 
     def mark_schema(self, instance: Instance, name: str, mark: str) -> None:
-        """Raise `EngineError`: this engine makes no tables."""
+        """Raise `EngineError`, because Assay makes no tables by JDBC."""
         _makes_no_tables(instance, name, mark)
 
     def use_schema(self, instance: Instance, name: str) -> None:
-        """Raise `EngineError`: this engine makes no tables."""
+        """Raise `EngineError`, because Assay makes no tables by JDBC."""
         _makes_no_tables(instance, name)
 
     def drop_schema(self, instance: Instance, name: str) -> None:
-        """Raise `EngineError`: this engine makes no tables."""
+        """Raise `EngineError`, because Assay makes no tables by JDBC."""
         _makes_no_tables(instance, name)
 
     def sessions(self, instance: Instance, script: Script, seed: int, clients: int) -> list[object]:
-        """Return one connection per client, all through one bridge."""
+        """Return one JDBC connection per client, all through one JDBC bridge process."""
         config, facts = session_config(instance.address), json.dumps(marked_script(script).facts())
         return [_core.JdbcSession(config, facts, seed, number) for number in range(clients)]
 
 
 def _makes_no_tables(*_: object) -> Never:
     raise EngineError(
-        "Assay makes no tables through JDBC, because databases differ too much: name a workload"
-        " that queries existing tables, such as a folder of .sql files"
+        "Assay cannot create tables through JDBC, because databases differ too much: name a "
+        "workload that queries existing tables, such as a folder of .sql files"
     )
 
 
 def engine(facts: EngineFacts) -> JdbcEngine:
-    """Return the engine of this folder."""
+    """Return the engine `jdbc`, with the facts of its `engine.toml`."""
     return JdbcEngine(facts)

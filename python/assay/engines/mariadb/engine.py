@@ -1,4 +1,4 @@
-"""The engine MariaDB: how it is obtained, started and queried; see `assay.engines.contract`."""
+"""The engine MariaDB: how it is obtained, started and queried."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class MariaEngine(ConfiguredEngine):
         make_data(program, data, launcher)
 
     def read_version(self, version_text: str) -> str:
-        """Return the server's version without a distribution's suffix.
+        """Return MariaDB's version without a distribution's suffix.
 
         Raises `EngineError` if the version is too old.
         """
@@ -55,21 +55,21 @@ class MariaEngine(ConfiguredEngine):
         young = match is not None and (int(match[1]), int(match[2])) >= VERSION_MIN
         if "MariaDB" not in version_text or not young:
             raise EngineError(
-                f"the server is {version_text}, and this engine speaks to MariaDB"
-                f" {'.'.join(map(str, VERSION_MIN))} and later: name another server in --dsn, or"
-                " another --engine."
+                f"the server is {version_text}, and Assay supports MariaDB "
+                f"{'.'.join(map(str, VERSION_MIN))} and later: name another server in --dsn, or "
+                "another --engine."
             )
         return version_text.partition("-")[0]
 
     def plan_reader(self, instance: Instance) -> MariaPlans:
-        """Return a plan reader with its own connection."""
+        """Return a reader of MariaDB plans, with its own connection to the engine."""
         return MariaPlans(instance.address, CONF)
 
     def plan(self, text: str, operation: str, statement: int, native: str) -> Plan:
-        """Return the plan in a text of MariaDB's ANALYZE or EXPLAIN."""
+        """Return the plan in the output of MariaDB's ANALYZE or EXPLAIN."""
         return normalised(text, operation, statement, native)
 
 
 def engine(facts: EngineFacts) -> MariaEngine:
-    """Return the engine of this folder."""
+    """Return the engine `mariadb`, with the facts of its `engine.toml`."""
     return MariaEngine(facts)

@@ -1,4 +1,4 @@
-"""Reads plans from MariaDB, with facts of its catalogue that explain them."""
+"""Reads plans from MariaDB, with catalogue facts that explain them."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ if TYPE_CHECKING:
 
 
 class MariaPlans(CataloguePlans):
-    """Reads plans of MariaDB; implements `assay.engines.plan_reading.PlanReader`."""
+    """Reads plans of MariaDB."""
 
     normalised = staticmethod(normalised)
 
     def explain_text(self, how: str, asked: str) -> str:
-        """Return the server's plan with the session's database, which the server omits."""
+        """Return MariaDB's plan as text, with the session's database added."""
         plan = super().explain_text(how, asked)
         database = self.rows(file_text("plans/database.sql"))[0][0]
         return json.dumps(json.loads(plan) | {DATABASE: database}, indent=2)
 
     def changed_settings(self) -> list[ChangedSetting]:
-        """Return optimiser settings that differ from their defaults.
+        """Return the optimiser settings that differ from their defaults.
 
         Raises `EngineError`.
         """

@@ -1,4 +1,4 @@
-"""One table in a MariaDB plan: its access method, its rows, its time."""
+"""Reads one table's access in a MariaDB plan: method, rows and time."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ TOLD_ELSEWHERE = {
 
 @dataclass(frozen=True)
 class Table:
-    """A table of a plan with its facts; times are in milliseconds, shares in percent."""
+    """One table's access in a MariaDB plan."""
 
     facts: dict[str, Any]
 
     @property
     def loops(self) -> float | None:
-        """Return the number of reads of the table; None if unknown, as when read while planning."""
+        """The number of times that the table is read; None if unknown."""
         loops: float | None = self.facts.get("r_loops")
         if loops is None and self.facts.get("r_rows") is not None:
             return 1.0  # The target table of a change is read once.
@@ -46,7 +46,7 @@ class Table:
 
     @property
     def rows(self) -> float | None:
-        """Return the number of rows that passed its condition, over all loops."""
+        """The number of rows that passed the table's condition, over all reads."""
         read = self.rows_read
         # Averages and shares are printed with ten digits, so their product is rounded to whole
         # rows.
@@ -54,7 +54,7 @@ class Table:
 
     @property
     def rows_read(self) -> float | None:
-        """Return the number of rows read, over all loops."""
+        """The number of rows read from the table, over all reads."""
         average = self.facts.get("r_rows")
         if average is None or self.loops is None:
             return None
@@ -62,20 +62,20 @@ class Table:
 
     @property
     def estimated(self) -> float | None:
-        """Return the estimated rows of one loop."""
+        """The estimated number of rows in one read of the table."""
         rows = self.facts.get("rows")
         return None if rows is None else rows * _share(self.facts, "filtered")
 
 
 @dataclass(frozen=True)
 class Prefix:
-    """The joined rows of the first tables of a join."""
+    """The joined rows of the first tables of a MariaDB join."""
 
     estimated: float | None
     rows: float | None = None
 
     def joined(self, table: Table, buffered: dict[str, Any] | None) -> Prefix:
-        """Return the joined rows after one more table, with a join buffer if there was one."""
+        """Return the joined rows after one more table of a MariaDB join."""
         both_estimated = self.estimated is not None and table.estimated is not None
         estimated = (self.estimated or 0.0) * (table.estimated or 0.0) if both_estimated else None
         rows = table.rows
@@ -89,19 +89,19 @@ class Prefix:
 
 
 def _share(facts: dict[str, Any], key: str) -> float:
-    """Return a share of rows, from 0 to 1; 1 if the plan has none."""
+    """Return a share of rows from a plan, 0 to 1; 1 if the plan has none."""
     percent: float | None = facts.get(key)
     return 1.0 if percent is None else percent / PERCENT
 
 
 def seconds_of(facts: dict[str, Any]) -> float | None:
-    """Return the time of a step including all steps below it, in seconds."""
+    """Return the seconds of a plan step including all steps below it."""
     total: float | None = facts.get("r_total_time_ms")
     return None if total is None else total / MS_PER_S
 
 
 def scan(table: Table, loops: float, *, cut_short: bool) -> PlanNode:
-    """Return the table as an operator.
+    """Return a table's access as a plan operator.
 
     `loops` is the expected number of loops, for a plan that does not report it.
     """
@@ -133,13 +133,13 @@ def _own_seconds(facts: dict[str, Any]) -> float | None:
 
 
 def comparing_seconds(buffered: dict[str, Any]) -> float | None:
-    """Return the seconds of reading and comparing rows in a join buffer."""
+    """Return the seconds of reading and comparing rows in MariaDB's join buffer."""
     parts = [buffered[key] for key in ("r_unpack_time_ms", "r_other_time_ms") if key in buffered]
     return sum(parts) / MS_PER_S if parts else None
 
 
 def _pages(facts: dict[str, Any], counter: str) -> int | None:
-    """Return the bytes of pages in a counter, 0 if the plan has only other counters."""
+    """Return the bytes of pages in a plan's counter; 0 if there is none."""
     stats = facts.get("r_engine_stats")
     return None if not stats else int(stats.get(counter, 0)) * PAGE_BYTES
 

@@ -1,4 +1,4 @@
-"""Converts MariaDB's plans to engine-independent terms.
+"""Converts MariaDB's plans to the plan tree that all engines share.
 
 MariaDB reports a pipeline: tables in join order, each with its access method, inside steps that
 process the rows. This module converts the pipeline to a tree of operators.
@@ -47,7 +47,7 @@ CHANGES = ("insert", "update", "delete")
 
 @dataclass(frozen=True)
 class _Above:
-    """Facts that a part of a plan receives from the parts above it.
+    """Facts that a MariaDB plan step receives from the steps above it.
 
     Attributes:
         loops: Number of times the part is executed.
@@ -60,7 +60,7 @@ class _Above:
 
 @plan_parser("MariaDB")
 def normalised(text: str, operation: str, statement: int, native: str) -> Plan:
-    """Return the plan in a text of ANALYZE or EXPLAIN with FORMAT=JSON.
+    """Return the plan in the output of MariaDB's ANALYZE or EXPLAIN (JSON).
 
     See `HasPlans.plan`.
     """
@@ -70,7 +70,7 @@ def normalised(text: str, operation: str, statement: int, native: str) -> Plan:
         tree = with_schemas(_block(block, _Above()), whole.get(DATABASE))
         optimising_ms = whole.get("query_optimization", {}).get("r_total_time_ms")
     except (KeyError, TypeError, AttributeError) as error:
-        raise ValueError(f"this is no plan of MariaDB: {error!r}") from error
+        raise ValueError(f"the text is not a MariaDB plan: {error!r}") from error
     nodes = list(tree.walk())
     execution_s = seconds_of(block)
     return Plan(
@@ -96,7 +96,7 @@ def _is_plain(value: object) -> bool:
 
 
 def _block(block: JsonObject, above: _Above) -> PlanNode:
-    """Return the operators of a query block: its pipeline, with the condition on groups."""
+    """Return the operators of one query block in a MariaDB plan."""
     loops = float(block.get("r_loops") or above.loops)
     inner = _Above(loops, above.cut_short)
     for kind in UNIONS:
@@ -110,7 +110,7 @@ def _block(block: JsonObject, above: _Above) -> PlanNode:
 
 
 def _pipeline(part: JsonObject, above: _Above) -> PlanNode:
-    """Return the operators of a part of a block, with the subqueries that it computes."""
+    """Return the operators of a step in a MariaDB plan, with its subqueries."""
     made = _unqueried(part, above)
     below = tuple(_subquery(subquery) for subquery in part.get(SUBQUERIES, ()))
     return replace(made, children=made.children + below) if below else made
@@ -131,7 +131,7 @@ def _unqueried(part: JsonObject, above: _Above) -> PlanNode:
 
 
 def _around(kind: str, operator: str, part: JsonObject, above: _Above) -> PlanNode:
-    """Return one step around the tables, which reads all rows before it outputs the first."""
+    """Return a blocking operator, such as a sort, of a MariaDB plan."""
     if kind == "read_sorted_file":
         return _around("filesort", operator, part["filesort"], above)
     if kind == TEMPORARY_TABLE:
@@ -153,7 +153,7 @@ def _around(kind: str, operator: str, part: JsonObject, above: _Above) -> PlanNo
 
 
 def _collecting(part: JsonObject) -> tuple[JsonObject, float | None]:
-    """Return a part without the time of filling its temporary table, and that time.
+    """Return a plan step without the time of filling its temporary table, and that time.
 
     MariaDB adds this time to the extra time of the last joined table. If that table has a
     condition, the time includes the condition and stays there.
@@ -183,7 +183,7 @@ def _sort(facts: JsonObject, above: _Above) -> PlanNode:
 
 
 def _joined(items: list[JsonObject], above: _Above) -> PlanNode:
-    """Return the tables in join order as a left-deep tree."""
+    """Return the tables of a MariaDB join as a left-deep tree of operators."""
     made: PlanNode | None = None
     prefix = Prefix(estimated=above.loops)
     for item in items:
@@ -199,7 +199,7 @@ def _joined(items: list[JsonObject], above: _Above) -> PlanNode:
 
 
 def _item_table(part: JsonObject) -> Table:
-    """Return the table of a join's item, which may be inside a sort."""
+    """Return the table of a join step, which may be inside a sort."""
     sorted_first = part.get("read_sorted_file", part)
     inner = sorted_first.get("filesort", sorted_first)
     return Table(inner.get("table", {}))
@@ -224,7 +224,7 @@ def _join(
 
 
 def _table(facts: JsonObject, above: _Above) -> PlanNode:
-    """Return the operator for a table: read, materialised by a subplan, or changed."""
+    """Return the operator for a table in a MariaDB plan."""
     if "table_name" not in facts:
         return PlanNode("values", str(facts.get("message", "no table")))
     if "access_type" not in facts and MATERIALIZED not in facts:
@@ -249,7 +249,7 @@ def _made(part: JsonObject) -> PlanNode:
 
 
 def _subquery(part: JsonObject) -> PlanNode:
-    """Return a subquery that computes a value, or that a condition looks up."""
+    """Return the operator of a subquery in a MariaDB plan."""
     for kind, native in SUBQUERY_KINDS.items():
         if kind in part:
             inner = part[kind] if kind == BLOCK else part[kind][BLOCK]
@@ -261,7 +261,7 @@ def _subquery(part: JsonObject) -> PlanNode:
                 details={key: value for key, value in part[kind].items() if _is_plain(value)},
                 children=(_block(inner, above),),
             )
-    raise ValueError(f"this is no subquery of MariaDB: {', '.join(part)}")
+    raise ValueError(f"the JSON is not a MariaDB subquery: {', '.join(part)}")
 
 
 def _union(union: JsonObject, above: _Above) -> PlanNode:

@@ -27,7 +27,7 @@ SYSTEM_TABLES = (
 
 
 def find_program(home: Path) -> Program:
-    """Return the server's program below a product's home.
+    """Return MariaDB's server program below a product's directory.
 
     Raises `EngineError` if the program does not exist.
     """
@@ -38,13 +38,13 @@ def find_program(home: Path) -> Program:
             libraries = _libraries(home, place)
             return Program(TITLE, server, (str(server),), places, HELP, VERSION, libraries)
     raise EngineError(
-        f"{home} has no `mariadbd` with `{SYSTEM_TABLES[0]}` in a directory `share` beside its own:"
-        " --bin-dir names the directory of a server's programs, such as /usr/sbin."
+        f"{home} has no `mariadbd` with `{SYSTEM_TABLES[0]}` in a directory `share` beside its "
+        "own: name the directory of the server's programs with --bin-dir, such as /usr/sbin."
     )
 
 
 def system_tables(server: Path) -> list[Path]:
-    """Return the scripts that create the server's system tables; empty if they do not exist."""
+    """Return the scripts that create MariaDB's system tables."""
     for share in SHARES:
         files = [_base(server) / share / name for name in SYSTEM_TABLES]
         if files[0].is_file():
@@ -53,7 +53,7 @@ def system_tables(server: Path) -> list[Path]:
 
 
 def _base(server: Path) -> Path:
-    """Return the directory of the server's messages, character sets and scripts."""
+    """Return the directory of MariaDB's messages, character sets and scripts."""
     inside = server.parent.name in {"bin", "sbin"}
     return server.parent.parent if inside else server.parent
 

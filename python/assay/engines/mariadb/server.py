@@ -1,4 +1,4 @@
-"""Makes the data directory of a private server."""
+"""Makes the data directory of a private MariaDB server."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ INSTALL_PATIENCE_S = 300.0
 
 
 def make_data(program: Program, data: Path, launcher: Launcher) -> None:
-    """Have the server create its system tables from the product's scripts."""
+    """Make a data directory with MariaDB's system tables."""
     data.mkdir(mode=0o700)
     launcher.own(data)
     script = launcher.scratch / BOOTSTRAP_FILE

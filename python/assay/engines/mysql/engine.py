@@ -1,4 +1,4 @@
-"""The engine MySQL: how it is obtained, started and queried; see `assay.engines.contract`."""
+"""The engine MySQL: how it is obtained, started and queried."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class MysqlEngine(ConfiguredEngine):
         make_data(program, data, launcher)
 
     def read_version(self, version_text: str) -> str:
-        """Return the server's version without a distribution's suffix.
+        """Return MySQL's version without a distribution's suffix.
 
         Raises `EngineError` if the version is too old.
         """
@@ -58,21 +58,21 @@ class MysqlEngine(ConfiguredEngine):
             or (int(match[1]), int(match[2])) < VERSION_MIN
         ):
             raise EngineError(
-                f"the server is {version_text}, and this engine speaks to MySQL"
-                f" {'.'.join(map(str, VERSION_MIN))} and later: name another server in --dsn, or"
-                " another --engine."
+                f"the server is {version_text}, and Assay supports MySQL "
+                f"{'.'.join(map(str, VERSION_MIN))} and later: name another server in --dsn, or "
+                "another --engine."
             )
         return match[0]
 
     def plan_reader(self, instance: Instance) -> MysqlPlans:
-        """Return a plan reader with its own connection."""
+        """Return a reader of MySQL plans, with its own connection to the engine."""
         return MysqlPlans(instance.address, CONF)
 
     def plan(self, text: str, operation: str, statement: int, native: str) -> Plan:
-        """Return the plan in a text of MySQL's EXPLAIN."""
+        """Return the plan in the output of MySQL's EXPLAIN."""
         return normalised(text, operation, statement, native)
 
 
 def engine(facts: EngineFacts) -> MysqlEngine:
-    """Return the engine of this folder."""
+    """Return the engine `mysql`, with the facts of its `engine.toml`."""
     return MysqlEngine(facts)

@@ -36,12 +36,12 @@ ESTIMATES = "MySQL tells no rows and times of a statement that changes rows; it 
 
 
 class MysqlPlans(CataloguePlans):
-    """Reads plans of MySQL; implements `assay.engines.plan_reading.PlanReader`."""
+    """Reads plans of MySQL."""
 
     normalised = staticmethod(normalised)
 
     def read_plan(self, asked: str, limit_s: float) -> tuple[str | None, str | None]:
-        """Read a plan; the plan of a change comes from the older format, which names the table."""
+        """Return a statement's plan, in MySQL's older format if it changes rows."""
         if asked.split(maxsplit=1)[0].lower() not in CHANGES:
             plan, reason = super().read_plan(asked, limit_s)
             return self._with_columns(asked, plan), reason
@@ -52,7 +52,7 @@ class MysqlPlans(CataloguePlans):
         return estimated, ESTIMATES
 
     def changed_settings(self) -> list[ChangedSetting]:
-        """Return settings and flags that differ from the defaults of the manual.
+        """Return optimiser settings and flags that differ from the manual's defaults.
 
         Raises `EngineError`.
 
@@ -67,12 +67,12 @@ class MysqlPlans(CataloguePlans):
         )
 
     def estimated(self, asked: str) -> str:
-        """Return the estimated plan; the plan of a change comes from the older format."""
+        """Return a MySQL statement's estimated plan, in older JSON form if it changes rows."""
         changes = asked.split(maxsplit=1)[0].lower() in CHANGES
         return self._tables(asked) if changes else super().estimated(asked)
 
     def _tables(self, asked: str) -> str:
-        """Return a statement's plan in the older format."""
+        """Return a statement's estimated plan in MySQL's older JSON format."""
         self.rows(file_text("plans/tables.sql", CONF))
         try:
             return self.explain_text("plans/estimated.sql", asked)
@@ -80,13 +80,13 @@ class MysqlPlans(CataloguePlans):
             self.rows(file_text("plans/iterators.sql", CONF))
 
     def _with_columns(self, asked: str, plan: str | None) -> str | None:
-        """Return a plan with the columns read, which only the older format has."""
+        """Return a MySQL plan with the columns read, which only the older format has."""
         if plan is None:
             return None
         return json.dumps(json.loads(plan) | json.loads(self._tables(asked)), indent=1)
 
     def executed(self, asked: str) -> str:
-        """Return the executed plan; an execution that was cut off is raised as an error.
+        """Return a statement's executed plan; raise an error if its execution was cut off.
 
         The warning is read at once, because the next statement replaces it.
         """

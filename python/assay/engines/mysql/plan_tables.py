@@ -1,4 +1,4 @@
-"""Reads the older format of MySQL's plans: tables, access methods and columns.
+"""Reads MySQL's older JSON plan format: tables, access methods and columns.
 
 The older format includes statements that change rows, and tables of one row that are read while
 planning. The tree of iterators omits both.
@@ -36,7 +36,7 @@ SCAN = "ALL"
 
 
 def tables_of(block: JsonObject) -> list[JsonObject]:
-    """Return all tables that a query block names, including those of its subqueries."""
+    """Return all tables that a query block of a MySQL plan names."""
     return [table for table in _tables(block) if "access_type" in table]
 
 
@@ -52,7 +52,7 @@ def _tables(part: object) -> Iterator[JsonObject]:
 
 
 def with_tables(root: PlanNode, tables: Sequence[JsonObject]) -> PlanNode:
-    """Return a tree of iterators with its tables' columns, and with tables read while planning."""
+    """Return a MySQL plan tree with its tables' columns added."""
     columns: dict[str, dict[str, None]] = {}
     for table in tables:
         columns.setdefault(table["table_name"], {}).update(
@@ -83,7 +83,7 @@ def _is_before(node: PlanNode) -> bool:
 
 
 def _with_early(node: PlanNode, early: list[PlanNode]) -> PlanNode:
-    """Return the tree with early-read tables below the first operator that returns their rows."""
+    """Return a plan tree with tables that MySQL read while planning."""
     if _is_before(node) and early:
         given = tuple(early)
         early.clear()
@@ -92,7 +92,7 @@ def _with_early(node: PlanNode, early: list[PlanNode]) -> PlanNode:
 
 
 def block_tree(block: JsonObject) -> PlanNode:
-    """Return the tree for a query block of the older format.
+    """Return the plan tree of a query block in MySQL's older format.
 
     Raises `KeyError`.
     """
@@ -116,7 +116,7 @@ def block_tree(block: JsonObject) -> PlanNode:
 
 
 def _joined(tables: list[PlanNode]) -> PlanNode:
-    """Return tables in join order, below the operator that changes one of them."""
+    """Return a MySQL plan's tables in join order, as a tree of operators."""
     made: PlanNode | None = None
     changes: list[PlanNode] = []
     for table in tables:
@@ -134,7 +134,7 @@ def _joined(tables: list[PlanNode]) -> PlanNode:
 
 
 def _changed(table: JsonObject) -> PlanNode:
-    """Return a table's access operator, below the operator that changes the table."""
+    """Return the operator that changes a table, above the table's access."""
     if "table_name" not in table:
         return PlanNode("values", str(table.get("message", "no table")))
     change = next((change for change in CHANGES if change in table), None)

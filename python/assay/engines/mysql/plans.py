@@ -1,4 +1,4 @@
-"""Converts MySQL's plans to engine-independent terms.
+"""Converts MySQL's plans to the plan tree that all engines share.
 
 MySQL reports a tree of iterators (EXPLAIN FORMAT=JSON, version 2), with averages over the loops of
 each iterator. For statements that change rows it reports only tables (version 1), without times.
@@ -63,7 +63,7 @@ CUTTING_JOINS = {"semijoin", "antijoin"}
 
 @plan_parser("MySQL")
 def normalised(text: str, operation: str, statement: int, native: str) -> Plan:
-    """Return the plan in a text of EXPLAIN with FORMAT=JSON.
+    """Return the plan in the output of MySQL's EXPLAIN FORMAT=JSON.
 
     See `HasPlans.plan`.
     """
@@ -75,7 +75,7 @@ def normalised(text: str, operation: str, statement: int, native: str) -> Plan:
         else:
             root = block_tree(whole[BLOCK])
     except (KeyError, TypeError, AttributeError) as error:
-        raise ValueError(f"this is no plan of MySQL: {error!r}") from error
+        raise ValueError(f"the text is not a MySQL plan: {error!r}") from error
     seconds = _seconds(whole.get(PLAN, {}))
     return Plan(
         operation,
@@ -89,7 +89,7 @@ def normalised(text: str, operation: str, statement: int, native: str) -> Plan:
 
 
 def _node(iterator: JsonObject, asked: float, *, cut_short: bool = False) -> PlanNode:
-    """Return an iterator with its inputs.
+    """Return an iterator of MySQL's plan with its inputs, as an operator.
 
     `asked` is the expected number of loops, for a plan that does not report it.
     """
@@ -124,7 +124,7 @@ def _node(iterator: JsonObject, asked: float, *, cut_short: bool = False) -> Pla
 
 
 def _of_table(made: PlanNode) -> PlanNode:
-    """Return a table and the filter right above it as one operator: the filter is its condition."""
+    """Return a table access and the filter right above it as one operator."""
     if made.operator != "filter" or len(made.children) != 1:
         return made
     (read,) = made.children
@@ -145,7 +145,7 @@ def _of_table(made: PlanNode) -> PlanNode:
 def _children(
     iterator: JsonObject, times: float, *, cut_short: bool
 ) -> tuple[tuple[PlanNode, ...], float]:
-    """Return the inputs as operators, and their seconds including all operators below."""
+    """Return an iterator's inputs as operators, and their seconds with all below."""
     inputs = [*iterator.get(INPUTS, ()), *iterator.get(SELECTED, ())]
     cut = cut_short or iterator.get("access_type") in CUTTING
     cut_right = cut or any(word in str(iterator.get("join_type")) for word in CUTTING_JOINS)
@@ -162,7 +162,7 @@ def _children(
 
 
 def _seconds(iterator: JsonObject) -> float | None:
-    """Return an iterator's seconds over all loops, including its inputs; None if not executed."""
+    """Return an iterator's seconds over all loops, with its inputs; None if not executed."""
     last_ms: float | None = iterator.get("actual_last_row_ms")
     return None if last_ms is None else last_ms * iterator.get("actual_loops", 1) / MS_PER_S
 
@@ -181,7 +181,7 @@ def _operator(iterator: JsonObject) -> str:
 
 
 def _native(iterator: JsonObject) -> str:
-    """Return MySQL's text of an operator up to the first table, condition or keys."""
+    """Return MySQL's name of an operator without its table, condition or keys."""
     operation = str(iterator.get("operation", iterator.get("access_type", "?")))
     return operation.partition(" on ")[0].partition(":")[0].partition(" (")[0]
 

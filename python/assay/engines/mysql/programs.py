@@ -19,7 +19,7 @@ VERSION = r"Ver (\d[\d.]*)(?!.*MariaDB)"
 
 
 def find_program(home: Path) -> Program:
-    """Return the server's program below a product's home.
+    """Return MySQL's server program below a product's directory.
 
     Raises `EngineError` if the program does not exist.
     """
@@ -33,13 +33,13 @@ def find_program(home: Path) -> Program:
             checking = ("--validate-config", "--log-error-verbosity=2", *user)
             return Program(TITLE, server, tuple(command), _places(server), checking, VERSION)
     raise EngineError(
-        f"{home} has no `mysqld`: --bin-dir names the directory of a server's programs, such as"
-        " /usr/sbin."
+        f"{home} has no `mysqld`: name the directory of the server's programs with --bin-dir, "
+        "such as /usr/sbin."
     )
 
 
 def _places(server: Path) -> tuple[str, ...]:
-    """Return options for messages, character sets and plugins, where their files exist."""
+    """Return options with the directories of MySQL's messages, character sets and plugins."""
     inside = server.parent.name in {"bin", "sbin"}
     base = server.parent.parent if inside else server.parent
     wanted = {

@@ -1,4 +1,4 @@
-"""Makes the data directory of a private server."""
+"""Makes the data directory of a private MySQL server."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ INSTALL_PATIENCE_S = 300.0
 
 
 def make_data(program: Program, data: Path, launcher: Launcher) -> None:
-    """Have the server create its tables; the first start removes its account without a password."""
+    """Make a data directory with MySQL's system tables."""
     data.mkdir(mode=0o700)
     launcher.own(data)
     argv = [

@@ -1,4 +1,4 @@
-"""Reads the activity of each server thread, and which sessions wait for another's lock."""
+"""Reads what each thread of a MySQL server does, and which sessions wait for locks."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ WAITING_STATE = "Waiting for "
 
 @dataclass(frozen=True)
 class ThreadActivity:
-    """The activity of one connection's thread; see `assay.probes.contract.Activity`."""
+    """The current activity of one connection's thread on a MySQL server."""
 
     pid: int
     tid: int
@@ -53,7 +53,7 @@ class ThreadActivity:
 
 
 class ThreadCounters(FamilyCounters):
-    """Reads counters, and `activity.sql`, `blocked.sql` and `other_work.sql` of `conf`.
+    """Reads counters and session activity of a MySQL server.
 
     `pid` is the server's process; if it is None, the server is on another host and no threads are
     reported.
@@ -73,7 +73,7 @@ class ThreadCounters(FamilyCounters):
         self._waits = False
 
     def activity(self) -> list[ThreadActivity]:
-        """Return the activity of each connection's thread.
+        """Return the current activity of each connection's thread.
 
         Raises `OSError`.
         """
@@ -85,7 +85,7 @@ class ThreadCounters(FamilyCounters):
         return threads
 
     def blocked(self) -> list[Blocked]:
-        """Return sessions that wait for a lock; queried only if the last sample showed a lock wait.
+        """Return the sessions that wait for a lock.
 
         Raises `OSError`.
         """
@@ -94,7 +94,7 @@ class ThreadCounters(FamilyCounters):
         return [_blocked(row) for row in self._rows(self._blocked)]
 
     def other_work(self) -> list[OtherWork]:
-        """Return maintenance work in progress, and the oldest transactions.
+        """Return maintenance in progress, and the oldest transactions.
 
         Raises `OSError`.
         """

@@ -38,7 +38,7 @@ REPEATED = 2
 
 @dataclass(frozen=True)
 class PlanAsker:
-    """Functions that query the server for plans; each raises pymysql's errors.
+    """Functions that query a MySQL server for plans.
 
     Attributes:
         estimated: Returns the plan of a statement without executing it.
@@ -57,7 +57,7 @@ def alternatives(
     changed: Sequence[ChangedSetting],
     asker: PlanAsker,
 ) -> list[Alternative]:
-    """Return plans of other shapes, with their times.
+    """Return plans with one setting changed that differ from the chosen plan, with times.
 
     Args:
         place: Operation, and position of the statement.
@@ -78,7 +78,7 @@ def alternatives(
 
 
 def single_settings(changed: Sequence[ChangedSetting]) -> Iterator[ChangedSetting]:
-    """Yield settings one by one; each flag of the optimiser switch separately."""
+    """Yield changed settings one by one, and each optimiser switch flag separately."""
     for setting in changed:
         if setting.name != SWITCH:
             yield setting
@@ -93,7 +93,7 @@ def _changed(
     setting: ChangedSetting,
     asker: PlanAsker,
 ) -> list[Alternative]:
-    """Return the plan with one setting changed; empty for the same plan with the same memory."""
+    """Return the plan with one setting at its default; empty if the plan is the same."""
     chosen = asker.estimated(text)
     with_default = _with(setting, asker, lambda: asker.estimated(text))
     differs = with_default.line != chosen.line
@@ -133,7 +133,7 @@ def _least(seconds: Sequence[float | None]) -> float | None:
 
 
 def _with(setting: ChangedSetting, asker: PlanAsker, ask: Callable[[], Plan]) -> Plan:
-    """Return a plan with the setting at its default; the setting is restored at once."""
+    """Return a plan with a setting at its default, and restore the setting at once."""
     asker.carry_out(set_session(setting.name, setting.default))
     try:
         return ask()

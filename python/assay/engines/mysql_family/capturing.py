@@ -34,7 +34,7 @@ def count_statements(address: Address, seconds: float, sleep: Callable[[float], 
         EngineError: If the server cannot be reached, or its counters cannot be read.
     """
     if address["database"] is None:
-        raise EngineError("--dsn names no database: add it, as mysql://user@host:port/database")
+        raise EngineError("--dsn names no database: write mysql://user@host:port/database")
     connection = connect(address)
     try:
         return _counted(connection, seconds, sleep)
@@ -47,8 +47,8 @@ def _counted(
 ) -> Counted:
     if missing := NEEDED - {name for (name,) in _rows(connection, "enabled")}:
         raise EngineError(
-            f"Performance Schema does not keep {min(missing)}: set performance_schema = ON, and"
-            " enable it in setup_consumers; or capture from a log with --log"
+            f"Performance Schema does not record {min(missing)}: set performance_schema = ON, "
+            "and enable the consumer in setup_consumers; or capture from a log with --log"
         )
     before = dict(_rows(connection, "counts"))
     samples: dict[tuple[int, int], tuple[str, str]] = {}
@@ -82,6 +82,6 @@ def _rows(connection: pymysql.Connection[Any], name: str) -> list[tuple[Any, ...
             return list(cursor.fetchall())
     except pymysql.Error as error:
         raise EngineError(
-            f"Performance Schema cannot be read ({error.args[-1]}): let this user read"
-            " performance_schema, or capture from a log with --log"
+            f"Performance Schema cannot be read ({error.args[-1]}): grant this user access to "
+            "performance_schema, or capture from a log with --log"
         ) from error

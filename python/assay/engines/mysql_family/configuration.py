@@ -1,4 +1,4 @@
-"""Reads and writes configuration files of the family's servers."""
+"""Reads and writes configuration files of MySQL and MariaDB servers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SECTION = "[mysqld]"
 
 
 def canonical(name: str) -> str:
-    """Return a setting's name in the server's spelling."""
+    """Return a setting's name in the spelling that the server uses."""
     return name.lower().replace("-", "_")
 
 

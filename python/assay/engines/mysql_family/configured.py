@@ -1,4 +1,4 @@
-"""Base of servers with InnoDB and a configuration file: obtained, checked, started."""
+"""Base class of private MySQL and MariaDB servers with a configuration file."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 from assay.engines.contract import EngineError
-from assay.engines.mysql_family import capturing, loading, logs, trying
+from assay.engines.mysql_family import capturing, loading, logs, preflight
 from assay.engines.mysql_family.configuration import canonical, read_configuration
 from assay.engines.mysql_family.constants import MysqlConstants
 from assay.engines.mysql_family.engine import FamilyEngine
@@ -41,7 +41,7 @@ def default_settings(conf: Path) -> dict[str, str]:
 
 
 class ConfiguredEngine(FamilyEngine):
-    """A private server that `server.serve` starts; `conf` also has `load.cnf` and `users.sql`.
+    """A private MySQL or MariaDB server, started with a configuration file.
 
     Attributes:
         directory: Name of the server's directory below `place.data`.
@@ -59,19 +59,19 @@ class ConfiguredEngine(FamilyEngine):
         return f"{self.read_only_setting}=1"
 
     def read_only(self, address: Address) -> Address:
-        """Return the address of read-only sessions, by a setting of the session."""
+        """Return the address with read-only sessions."""
         settings = {**address.get("settings", {}), self.read_only_setting: "1"}
         return {**address, "settings": settings}
 
     def try_statements(
         self, instance: Instance, operations: Sequence[Sequence[Trial]]
     ) -> list[list[Tried]]:
-        """Try statements with PREPARE, and EXPLAIN for the cost, on a separate connection."""
-        return trying.try_statements(instance, operations, self.conf)
+        """Prepare statements with PREPARE, and EXPLAIN them for the cost."""
+        return preflight.try_statements(instance, operations, self.conf)
 
     def known_tables(self, instance: Instance) -> list[KnownTable]:
-        """Return the tables of all databases that this account sees."""
-        return trying.known_tables(instance)
+        """Return the tables of all databases that the account may see."""
+        return preflight.known_tables(instance)
 
     def find_program(self, home: Path) -> Program:
         """Return the server's program below a product's home.
@@ -85,7 +85,7 @@ class ConfiguredEngine(FamilyEngine):
         raise NotImplementedError
 
     def obtain(self, wanted: Wanted, tell: Tell) -> Product:
-        """Return the product with its program's version."""
+        """Return the installed product with the version that its program reports."""
         product = obtain(self._facts, wanted, tell)
         return replace(product, version=self._program(product).version())
 
@@ -113,7 +113,7 @@ class ConfiguredEngine(FamilyEngine):
     def start(
         self, product: Product, place: Place, settings: Mapping[str, str], launcher: Launcher
     ) -> Address:
-        """Start a private server, on a new data directory if `place.data` is empty."""
+        """Start a private MySQL server, on new data if its directory is empty."""
         refuse_ours(settings)
         program, data = self._program(product), place.data / self.directory
         if not any(place.data.iterdir()):
@@ -125,34 +125,33 @@ class ConfiguredEngine(FamilyEngine):
         return serve(program, data, all_settings, self.conf / "users.sql", launcher)
 
     def guest(self, dsn: str) -> Address:
-        """Return the address of a running server for sessions that cannot write."""
+        """Return the address of a running server with sessions that cannot write."""
         settings = {self.read_only_setting: "ON", **self.guest_limits}
         return self.address(self.with_settings(dsn, settings))
 
     def watcher(self, instance: Instance) -> FamilyWatcher:
-        """Open another connection to watch statements."""
+        """Return a watcher of the statements of MySQL sessions, with its own connection."""
         return FamilyWatcher(instance.address, self.conf)
 
     def counters_beside(self, instance: Instance) -> CounterReader:
-        """Return a counter reader with its own connection."""
+        """Return a reader of MySQL's counters, with its own connection to the server."""
         return self.counters(instance)
 
     def watched_plans(self, instance: Instance) -> WatchedPlans:
-        """Open another connection to read plans without executing anything."""
+        """Return a plan reader that executes nothing, with its own connection."""
         return WatchedPlans(self.plan_reader(instance))
 
     def plan_reader(self, instance: Instance) -> CataloguePlans:
-        """Return a plan reader with its own connection."""
+        """Return a reader of MySQL plans, with its own connection to the engine."""
         raise NotImplementedError
 
     def cached(self, instance: Instance) -> list[Cached]:
-        """Return pages of InnoDB's buffer pool by object, without pages just being read."""
+        """Return the pages in InnoDB's buffer pool by table and index."""
         return loading.cached(instance)
 
     def _program(self, product: Product) -> Program:
         if product.home is None:
             raise EngineError(
-                f"{self._facts.title} has no programs here: install it first with `assay engines"
-                f" install`."
+                f"{self._facts.title} is not installed: install it with `assay engines install`."
             )
         return self.find_program(product.home)

@@ -1,4 +1,4 @@
-"""Connections to a server: parsing of DSNs, and error messages for refused connections."""
+"""Opens connections to MySQL servers: parses DSNs, and explains refusals."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ MENDS = {
 
 
 def read_dsn(dsn: str, schemes: Sequence[str] = ()) -> Address:
-    """Return the address in a URL.
+    """Return the server address in a `mysql://` URL.
 
     Raises `EngineError`, which does not quote the URL.
 
@@ -68,7 +68,8 @@ def read_dsn(dsn: str, schemes: Sequence[str] = ()) -> Address:
     """
     unreadable = EngineError(
         f"the DSN cannot be read: write {(*schemes, SCHEME)[0]}://user@host:port/database; in it,"
-        " %, @, / and : of a password are %25, %40, %2F, %3A. After a question mark it may say"
+        " %, @, / and : in a password are written %25, %40, %2F, %3A. After a question mark it "
+        "may have"
         f" {', '.join(f'{name}=...' for name in OPTIONS)} or {SETTING}NAME=..."
     )
     try:
@@ -111,7 +112,7 @@ def with_settings(dsn: str, settings: Mapping[str, str], schemes: Sequence[str] 
 
 
 def session_config(address: Address, init: Sequence[str] = ()) -> str:
-    """Return the configuration of the driver's sessions, as JSON.
+    """Return the configuration of the driver's MySQL sessions as JSON.
 
     `init` has statements that each new connection executes after the address's settings.
     """
@@ -131,7 +132,7 @@ def session_config(address: Address, init: Sequence[str] = ()) -> str:
 
 
 def connect(address: Address, **more: Any) -> pymysql.Connection[Any]:  # noqa: ANN401 - of pymysql
-    """Return a connection that commits each statement.
+    """Return a connection in which each statement commits.
 
     The `EngineError` says how to fix a failure.
     """
@@ -144,7 +145,7 @@ def connect(address: Address, **more: Any) -> pymysql.Connection[Any]:  # noqa: 
 
 
 def opened(address: Address, **more: Any) -> pymysql.Connection[Any]:  # noqa: ANN401 - of pymysql
-    """Return a connection with the address's settings.
+    """Return a MySQL connection with the address's settings.
 
     Raises pymysql's errors.
     """
@@ -181,12 +182,12 @@ def opened(address: Address, **more: Any) -> pymysql.Connection[Any]:  # noqa: A
 
 
 def own_connections() -> set[int]:
-    """Return the server's ids of connections that this process has open beside the load."""
+    """Return the server's ids of connections that this process opened besides the load."""
     return {int(connection.thread_id()) for connection in list(_own) if connection.open}
 
 
 def _connected(path: str, timeout_s: float) -> socket.socket:
-    """Return a connected Unix socket of a server.
+    """Return a connected Unix socket of a MySQL server.
 
     If the connection fails, pymysql would leave its own socket open.
     """
@@ -220,7 +221,7 @@ def answers(address: Address) -> bool:
 
 
 def interrupt(address: Address, connection: pymysql.Connection[Any], *, whole: bool) -> None:
-    """Cancel the statement on a connection, or end the whole connection, from any thread."""
+    """Cancel the statement on a connection, or end the connection, from any thread."""
     import pymysql
 
     file = "kill_connection.sql" if whole else "kill_query.sql"
@@ -231,14 +232,14 @@ def interrupt(address: Address, connection: pymysql.Connection[Any], *, whole: b
 
 
 def error_text(error: Exception) -> str:
-    """Return the message of a server or of the client's library, with the error's number."""
+    """Return the message of a MySQL error with its number."""
     number, *said = error.args or ("",)
     text = " ".join(str(part) for part in said) or str(number)
     return without_secrets(" ".join(text.split())) + (f" ({number})" if said else "")
 
 
 def set_session(name: str, value: str) -> str:
-    """Return the statement that changes a session setting; numbers and keywords have no quotes."""
+    """Return the SQL that changes a session setting."""
     if re.fullmatch(r"-?\d+(\.\d+)?|\w+", value):
         return filled("set_session.sql", plain={"value": value}, name=name)
     return filled("set_session.sql", texts={"value": value}, name=name)

@@ -44,7 +44,7 @@ class MysqlConstants:
         return None
 
     def placeholder(self, name: str, constants: Sequence[Constant]) -> str:
-        """Return a placeholder: bytes are bound as hexadecimal text, and typed times are cast."""
+        """Return a placeholder for a constant, cast if its type requires that."""
         cast = next((constant.cast for constant in constants if constant.cast), None)
         if cast is not None:
             return f"cast(${{{name}}} as {'datetime(6)' if cast == 'timestamp' else cast})"

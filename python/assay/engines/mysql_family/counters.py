@@ -1,4 +1,4 @@
-"""Reads a server's own counters on a separate connection, as totals."""
+"""Reads a MySQL server's own counters on a separate connection, as totals."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class FamilyCounters:
         }
 
     def read(self) -> list[tuple[str, str, str, float]]:
-        """Return the server's current counters as rows of (source, object, counter, value).
+        """Return MySQL's current counters as rows of (source, object, counter, value).
 
         Raises:
             OSError: If the server does not answer.
@@ -53,7 +53,7 @@ class FamilyCounters:
         return rows
 
     def may(self, statement: str) -> bool:
-        """Return True if this user may read a table of counters, which a user's server may deny."""
+        """Return True if this user may read a table of counters."""
         try:
             execute(self.connection, statement)
         except EngineError as error:
@@ -65,6 +65,6 @@ class FamilyCounters:
         return True
 
     def close(self) -> None:
-        """Close the connection."""
+        """Close the connection to MySQL."""
         if self.connection.open:
             self.connection.close()

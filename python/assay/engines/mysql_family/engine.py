@@ -1,4 +1,4 @@
-"""The behaviour that all engines of MySQL's family share; see `assay.engines.contract`."""
+"""The behaviour that all engines with MySQL's protocol share."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 from assay._core import MysqlSession, mysql_load
 from assay.engines.contract import EngineError, Instance
-from assay.engines.mysql_family import loading, schemas
+from assay.engines.mysql_family import loading
 from assay.engines.mysql_family.activity import ACTIVITY, ThreadCounters
 from assay.engines.mysql_family.connecting import connect, read_dsn, session_config, with_settings
 from assay.engines.mysql_family.counters import FamilyCounters
 from assay.engines.mysql_family.explaining import FamilyPlans
 from assay.engines.mysql_family.processes import root_process
+from assay.engines.mysql_family.schemas import FamilySchemas
 from assay.engines.mysql_family.statements import file_text, split
 from assay.model.secrets import is_secret, without_secrets
 
@@ -26,8 +27,8 @@ if TYPE_CHECKING:
     from assay.model.script import Script
 
 
-class FamilyEngine:
-    """Base of engines with MySQL's protocol: `Server` without its start, `BulkLoads` and more.
+class FamilyEngine(FamilySchemas):
+    """Base class of engines with MySQL's protocol.
 
     An instance's `handle` is a connection that belongs to one thread. The address of an instance
     has the keys of `connecting.read_dsn`, and for private servers `pid`, `data` and `scratch`.
@@ -45,7 +46,7 @@ class FamilyEngine:
         self._facts = facts
 
     def read_version(self, version_text: str) -> str:
-        """Parse the server's version.
+        """Parse the server's version text, and refuse other products.
 
         Raises `EngineError` for a server of another product.
         """
@@ -60,7 +61,7 @@ class FamilyEngine:
         return with_settings(dsn, settings, self._facts.schemes)
 
     def attach(self, address: Address) -> Instance:
-        """Connect to the server.
+        """Connect to the MySQL server.
 
         Raises `EngineError` for a server that is another product, or too old.
         """
@@ -73,7 +74,7 @@ class FamilyEngine:
         return instance
 
     def detach(self, instance: Instance) -> None:
-        """Close the connection, which releases its locks."""
+        """Close the connection to the MySQL server, which releases its locks."""
         if instance.handle.open:
             instance.handle.close()
 
@@ -83,7 +84,7 @@ class FamilyEngine:
         return self.read_version(str(version_text))
 
     def effective_settings(self, instance: Instance) -> dict[str, str]:
-        """Return the server's settings, without those that may hold a secret."""
+        """Return the MySQL server's settings, without those that may hold a secret."""
         rows = loading.execute(instance.handle, file_text("effective_settings.sql"))
         return {name: without_secrets(value) for name, value in rows if not is_secret(name)}
 
@@ -96,41 +97,17 @@ class FamilyEngine:
         """Return the server's port; None for a connection by Unix socket."""
         return None if instance.address["unix_socket"] else int(instance.address["port"])
 
-    def schema_mark(self, instance: Instance, name: str) -> str | None:
-        """Return the note in Assay's table of the database, MySQL's term for a schema."""
-        return schemas.mark(instance, name)
-
-    def lock_schema(self, instance: Instance, name: str) -> bool:
-        """Take a named lock that the server releases when this connection ends."""
-        return schemas.lock(instance, name)
-
-    def make_schema(self, instance: Instance, name: str, mark: str) -> None:
-        """Make a database, and in it Assay's table with the note."""
-        schemas.make(instance, name, mark)
-
-    def mark_schema(self, instance: Instance, name: str, mark: str) -> None:
-        """Change the note in the table."""
-        schemas.note(instance, name, mark)
-
-    def use_schema(self, instance: Instance, name: str) -> None:
-        """Make this database the default of this connection and of later ones."""
-        schemas.use(instance, name)
-
-    def drop_schema(self, instance: Instance, name: str) -> None:
-        """Drop the database with everything in it."""
-        schemas.drop(instance, name)
-
     def run_script(self, instance: Instance, sql: str) -> None:
-        """Run the statements one by one, each in its own transaction."""
+        """Run a script's statements on MySQL one by one, each in its own transaction."""
         for statement in split(sql):
             loading.execute(instance.handle, statement)
 
     def prepare(self, instance: Instance, sql: str) -> None:
-        """Run the statements one by one, each in its own transaction unless they `begin` one."""
+        """Run SQL statements on MySQL one by one."""
         self.run_script(instance, sql)
 
     def settle(self, instance: Instance) -> None:
-        """Raise an error for an open transaction; the server writes pages in the background."""
+        """Raise an error if statements before a run left a MySQL transaction open."""
         loading.refuse_open_transaction(instance)
 
     def load(self, instance: Instance, table: str, rows: ArrowStream, streams: int) -> None:
@@ -144,11 +121,11 @@ class FamilyEngine:
             raise EngineError(f"table {table} cannot be loaded: {error}") from error
 
     def tables_at_once(self, streams: int) -> int:
-        """Return `streams`: each table is loaded by one connection."""
+        """Return `streams`, because one connection loads one table."""
         return streams
 
     def count(self, instance: Instance, table: str) -> int:
-        """Count the rows of a table."""
+        """Return the number of rows of a table, counted by MySQL."""
         return loading.count(instance, table)
 
     def make_keys(self, instance: Instance, sql: str, streams: int, tell: Tell) -> None:
@@ -156,11 +133,11 @@ class FamilyEngine:
         loading.make_keys(instance, sql, streams, tell)
 
     def finish_load(self, instance: Instance) -> None:
-        """Gather statistics; a private server's orderly stop then writes everything to disk."""
+        """Gather optimiser statistics of the loaded tables."""
         loading.finish(instance)
 
     def counters(self, instance: Instance) -> CounterReader:
-        """Return a counter reader with its own connection."""
+        """Return a reader of MySQL's counters, with its own connection to the server."""
         files = sorted((self.conf / "counters").glob("*.sql"))
         asked = {file.stem: file_text(file.name, file.parent) for file in files}
         if not (self.conf / ACTIVITY).exists():
@@ -169,17 +146,17 @@ class FamilyEngine:
         return ThreadCounters(instance.address, asked, self.conf, pid)
 
     def plan_reader(self, instance: Instance) -> FamilyPlans:
-        """Return a plan reader with its own connection."""
+        """Return a reader of MySQL plans, with its own connection to the engine."""
         return FamilyPlans(instance.address, self.conf)
 
     def sessions(self, instance: Instance, script: Script, seed: int, clients: int) -> list[object]:
-        """Return one connection per client."""
+        """Return one MySQL session per client."""
         return self.share_of_sessions(instance, script, seed, range(clients))
 
     def share_of_sessions(
         self, instance: Instance, script: Script, seed: int, numbers: range
     ) -> list[object]:
-        """Return the sessions with these numbers out of all clients' sessions."""
+        """Return the MySQL sessions with the given numbers out of all clients' sessions."""
         facts = json.dumps(script.facts())
         config = session_config(instance.address)
         return [MysqlSession(config, facts, seed, number) for number in numbers]

@@ -1,4 +1,4 @@
-"""Captures plans on a separate connection that changes nothing."""
+"""Captures plans from MySQL on a separate connection that changes nothing."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ MS_PER_S = 1000
 
 
 class FamilyPlans:
-    """Reads plans of MySQL's family; implements `assay.engines.plan_reading.PlanReader`.
+    """Reads plans of MySQL and MariaDB.
 
     `conf` is the engine's directory: `plans/limit.sql` limits a statement's time, and
     `estimated.sql` and `executed.sql` precede a statement to explain it.
@@ -95,7 +95,7 @@ class FamilyPlans:
             self._rolled_back()
 
     def play(self, statements: Iterable[PlanAsked], limit_s: float) -> Iterator[PlanAnswer]:
-        """Execute statements with their plans; implements `PlaysPrograms`."""
+        """Execute a program's statements with their plans."""
         failed = self._begun(limit_s)
         try:
             for asked in statements:
@@ -104,7 +104,7 @@ class FamilyPlans:
             self._rolled_back()
 
     def _begun(self, limit_s: float) -> str | None:
-        """Begin a transaction with a time limit per statement; return the reason if that fails."""
+        """Begin a transaction with a time limit per statement; return an error text if it fails."""
         limit_ms = max(LIMIT_MIN_S, limit_s) * MS_PER_S
         limit = {"seconds": f"{limit_ms / MS_PER_S:.3f}", "milliseconds": f"{limit_ms:.0f}"}
         try:
@@ -129,7 +129,7 @@ class FamilyPlans:
         return Explained(native, reason, time.monotonic() - begun_s, self._reads)
 
     def _answer(self, asked: PlanAsked, limit_s: float, failed: str | None) -> PlanAnswer:
-        """Return a statement's plan, if requested, and then its rows."""
+        """Return a program statement's plan if requested, and its rows."""
         if failed is not None:
             return PlanAnswer(None, error=failed)
         if _steers(asked.text):
@@ -146,7 +146,7 @@ class FamilyPlans:
             return PlanAnswer(explained, error=_said_text(error))
 
     def _explained_alone(self, asked: PlanAsked, limit_s: float) -> Explained:
-        """Return a statement's plan, without any change.
+        """Return a statement's plan without executing any change.
 
         Raises pymysql's errors.
         """
@@ -168,7 +168,7 @@ class FamilyPlans:
             raise EngineError(_said_text(error)) from error
 
     def close(self) -> None:
-        """Close the connection."""
+        """Close the connection to MySQL."""
         if self._connection.open:
             self._connection.close()
 
@@ -207,7 +207,7 @@ class FamilyPlans:
         return self.explain_text("plans/executed.sql", asked)
 
     def _without_plan(self, asked: str) -> str:
-        """Execute a statement without a plan, for later statements, and return the reason."""
+        """Execute a statement without a plan, for later statements; return why it has none."""
         try:
             self.rows(asked)
         except pymysql.Error as error:
@@ -215,7 +215,7 @@ class FamilyPlans:
         return NO_PLAN
 
     def counted(self, execute: Callable[[], Answer]) -> Answer:
-        """Return the result of `execute`, and keep the growth of the session's counters as reads.
+        """Return a result of `execute`, and record how the session's counters grew.
 
         Reading the counters also counts; two readings before the execution show by how much.
         """
@@ -243,11 +243,11 @@ class FamilyPlans:
         return self.explain_text("plans/estimated.sql", asked)
 
     def explain_text(self, how: str, asked: str) -> str:
-        """Return the server's answer to a statement preceded by the SQL of the file `how`."""
+        """Return the output of the EXPLAIN variant in the file `how`."""
         return str(self.rows(f"{file_text(how, self._conf)}\n{asked}")[0][0])
 
     def rows(self, asked: str) -> tuple[tuple[object, ...], ...]:
-        """Return all rows of a statement.
+        """Return all rows of a statement on MySQL.
 
         Raises pymysql's errors.
         """
@@ -258,7 +258,7 @@ class FamilyPlans:
 
 
 class CataloguePlans(FamilyPlans):
-    """Plans of an engine whose `conf` has `plans/indexes.sql`, with facts that explain them."""
+    """Reads a MySQL or MariaDB server's plans, and the indexes and settings that explain them."""
 
     # Each engine has its own settings and its own parser of plans.
     changed_settings: Callable[[], list[ChangedSetting]]
@@ -294,7 +294,7 @@ class CataloguePlans(FamilyPlans):
         return type(self).normalised(self.executed(asked), "", 0, "")
 
     def indexes(self) -> list[Index]:
-        """Return indexes of the tables that sessions can access."""
+        """Return indexes of the MySQL tables that sessions can access."""
         return indexes_of(self.read_rows("plans/indexes.sql"))
 
 

@@ -48,12 +48,12 @@ def execute(connection: pymysql.Connection[Any], statement: str) -> Rows:
                 f"the connection to the server was lost: {error_text(error)}"
             ) from error
         raise EngineError(
-            f"the server refuses: {error_text(error)}\nThe statement: {statement}"
+            f"the server reports an error: {error_text(error)}\nThe statement: {statement}"
         ) from error
 
 
 def count(instance: Instance, table: str) -> int:
-    """Return the number of rows of a table.
+    """Return the number of rows of a MySQL table.
 
     Raises `EngineError` if the table does not exist.
     """
@@ -66,13 +66,13 @@ def count(instance: Instance, table: str) -> int:
 
 
 def cached(instance: Instance) -> list[Cached]:
-    """Return the buffer pool's share of Assay's tables and indexes, largest first."""
+    """Return the buffer pool's bytes of Assay's tables and indexes, largest first."""
     rows = execute(instance.handle, file_text("cached.sql"))
     return [Cached(str(name), int(cached_bytes)) for name, cached_bytes in rows]
 
 
 def make_keys(instance: Instance, sql: str, streams: int, tell: Tell) -> None:
-    """Run the statements kind by kind, with tables in parallel on up to `streams` connections.
+    """Run the statements that create keys and indexes, kind by kind, with tables in parallel.
 
     Raises:
         EngineError: If a statement is refused. The error message has the statement; statements that
@@ -88,12 +88,12 @@ def make_keys(instance: Instance, sql: str, streams: int, tell: Tell) -> None:
 
 
 def kind_of(statement: str) -> str:
-    """Return the kind in `ORDER` that a statement belongs to."""
+    """Return the kind of object that a MySQL statement creates, such as primary key or index."""
     return next(kind for kind, pattern in KINDS if pattern.search(statement))
 
 
 def finish(instance: Instance) -> None:
-    """Gather statistics of all tables, and have their pages written."""
+    """Gather optimiser statistics of all tables, and have their pages written."""
     for (table,) in execute(instance.handle, file_text("tables.sql")):
         rows = execute(instance.handle, filled("analyze.sql", table=table))
         if failed := [str(text) for _, _, kind, text in rows if str(kind).lower() == "error"]:
@@ -101,11 +101,13 @@ def finish(instance: Instance) -> None:
 
 
 def refuse_open_transaction(instance: Instance) -> None:
-    """Raise `EngineError` if statements left a transaction open."""
+    """Raise `EngineError` if a script's statements left a MySQL transaction open."""
     # Each answer reports whether a transaction is open, so any statement will do.
     execute(instance.handle, file_text("version.sql"))
     if instance.handle.server_status & SERVER_STATUS.SERVER_STATUS_IN_TRANS:
-        raise EngineError("a transaction is left open, so nothing in it would last: add `commit;`")
+        raise EngineError(
+            "the file ends within an open transaction, whose changes would be lost: add 'commit;'"
+        )
 
 
 def _by_table(statements: Sequence[str]) -> dict[str, list[str]]:
@@ -120,7 +122,7 @@ def _by_table(statements: Sequence[str]) -> dict[str, list[str]]:
 def _side_by_side(
     instance: Instance, groups: Sequence[Sequence[str]], streams: int, phase: str, tell: Tell
 ) -> None:
-    """Run groups of statements in parallel, and the statements of a group one after another."""
+    """Run groups of statements in parallel, and the statements within a group in sequence."""
     if not any(groups):
         return
     open_now: set[pymysql.Connection[Any]] = set()

@@ -13,6 +13,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from assay.engines.contract import EngineError
+from assay.engines.log_forms import common_form
 from assay.model.captured import LoggedStatement, ReadLog
 
 if TYPE_CHECKING:
@@ -49,22 +50,19 @@ def read_logs(files: Sequence[Path]) -> ReadLog | None:
     Raises:
         EngineError: If the files are of different kinds of logs, or have no statement.
     """
-    forms = [_form(file) for file in files]
-    if forms[0] is None:
+    form = common_form(files, _form)
+    if form is None:
         return None
-    for file, form in zip(files, forms, strict=True):
-        if form != forms[0]:
-            raise EngineError(f"{file} is no {forms[0]}, and {files[0]} is one: name files of one")
-    read = _general if forms[0] == GENERAL_FORM else _slow
+    read = _general if form == GENERAL_FORM else _slow
     reader = _Times()
     for file in files:
         reader.statements += read(_lines(file), reader)
     if not reader.statements:
         raise EngineError(
-            f"the {forms[0]} has no statement: set general_log to ON, or slow_query_log to ON with"
-            " long_query_time = 0, and capture again"
+            f"the {form} contains no statement: set general_log to ON, or slow_query_log to "
+            "ON with long_query_time = 0, and capture again"
         )
-    return ReadLog(forms[0], reader.spread(), reader.left_out, reader.cautions(forms[0]))
+    return ReadLog(form, reader.spread(), reader.left_out, reader.cautions(form))
 
 
 def _lines(file: Path) -> Iterator[str]:
@@ -75,7 +73,7 @@ def _lines(file: Path) -> Iterator[str]:
 
 
 def _form(file: Path) -> str | None:
-    """Return the kind of a log, from the first line of its first entry."""
+    """Return the kind of a MySQL log file, from its first entry."""
     with file.open(encoding="utf-8", errors="surrogateescape", newline="") as text:
         for line in text:
             if line.startswith(("# Time: ", "# User@Host: ")):
@@ -88,7 +86,7 @@ def _form(file: Path) -> str | None:
 
 
 class _Times:
-    """The statements, and their times in the log."""
+    """The statements of a MySQL log, with their times."""
 
     def __init__(self) -> None:
         self.statements: list[LoggedStatement] = []
@@ -97,14 +95,14 @@ class _Times:
         self.whole_seconds = False
 
     def at(self, written: str | None) -> int:
-        """Return the time in a line; if it has none, that of the last line with one."""
+        """Return the time in a log line, or of the last line with one."""
         if written is not None:
             self.whole_seconds |= "T" not in written
             self.now_ns = _moment_ns(written)
         return self.now_ns
 
     def spread(self) -> list[LoggedStatement]:
-        """Return the statements, spread over their second if the log has whole seconds only."""
+        """Return the logged statements, spread over their second if times are whole seconds."""
         if not self.whole_seconds:
             return self.statements
         counts = Counter(statement.time_ns // S_NS for statement in self.statements)
@@ -128,14 +126,14 @@ class _Times:
         return made
 
     def cautions(self, form: str) -> tuple[str, ...]:
-        told = []
+        sentences = []
         if self.whole_seconds:
-            told.append(
+            sentences.append(
                 "the log has whole seconds only: what began within one is spread over it evenly"
             )
         if form == GENERAL_FORM:
-            told.append("the log does not tell which statements failed: those are played, too")
-        return tuple(told)
+            sentences.append("the log does not tell which statements failed: those are played, too")
+        return tuple(sentences)
 
 
 def _moment_ns(written: str) -> int:
@@ -164,7 +162,7 @@ def _general(lines: Iterator[str], times: _Times) -> Iterator[LoggedStatement]:
 
 
 def _entries(lines: Iterator[str]) -> Iterator[dict[str, str]]:
-    """Yield entries of the general log; lines that start no entry continue the previous one."""
+    """Yield the entries of MySQL's general log, each of one or more lines."""
     entry: dict[str, str] | None = None
     for line in lines:
         match = ENTRY.match(line)

@@ -1,4 +1,4 @@
-"""Facts of a server's catalogue that explain a plan: indexes, and optimiser settings."""
+"""Reads indexes and optimiser settings that explain a MySQL plan."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SWITCH = "optimizer_switch"
 
 
 def indexes_of(rows: Iterable[tuple[Any, ...]]) -> list[Index]:
-    """Return indexes of `plans/indexes.sql`, which has a row for each key column in order."""
+    """Return indexes from catalogue rows, one row for each key column."""
     columns: dict[tuple[str, str, str], list[str]] = {}
     facts: dict[tuple[str, str, str], dict[str, Any]] = {}
     types: dict[tuple[str, str, str], list[str]] = {}
@@ -30,7 +30,7 @@ def indexes_of(rows: Iterable[tuple[Any, ...]]) -> list[Index]:
 
 
 def changed_of(rows: Iterable[tuple[Any, ...]]) -> list[ChangedSetting]:
-    """Return settings that differ from their default, from rows of name, value and default.
+    """Return the settings that differ from their default, from catalogue rows.
 
     For the optimiser switch, value and default contain only the flags that differ.
     """
@@ -44,7 +44,7 @@ def changed_of(rows: Iterable[tuple[Any, ...]]) -> list[ChangedSetting]:
 
 
 def _differing(value: str, default: str) -> tuple[str, str]:
-    """Return the flags of a switch that differ from its default, in value and default."""
+    """Return the flags of the optimiser switch that differ from its default."""
     defaults = default.split(",")
     pairs = zip(value.split(","), defaults, strict=False)
     changed = [(flag, normal) for flag, normal in pairs if flag != normal]

@@ -1,4 +1,4 @@
-"""Converts names in plans of MySQL's family: removes the schema and quotes that the server adds.
+"""Simplifies names in MySQL's plans: removes the schema and quotes that the server adds.
 
 A server writes a column as `schema.table.column` unless its table is in the session's database. It
 quotes names that are SQL keywords, such as `day`.
@@ -37,7 +37,11 @@ def with_schemas(root: PlanNode, database: str | None = None) -> PlanNode:
     for node in plain.walk():
         for schema, table in _tables(node.condition or ""):
             named.setdefault(table, set()).add(schema or database)
-    schemas = {table: next(iter(found)) for table, found in named.items() if len(found) == 1}
+    schemas = {
+        table: next(iter(own_schemas))
+        for table, own_schemas in named.items()
+        if len(own_schemas) == 1
+    }
     return _conditions(_placed(plain, schemas, database), _without_schemas)
 
 
@@ -55,7 +59,7 @@ def _tables(condition: str) -> Iterable[tuple[str | None, str]]:
 
 
 def _own_schema(node: PlanNode, database: str | None) -> str | None:
-    """Return the schema of a scan's table from its filter, if two schemas have such a table.
+    """Return the schema of a scan's table from its filter, if its name is ambiguous.
 
     The filter of a scan names columns of its table and of tables that are read before it. The
     filter of an outer join may name only earlier tables.

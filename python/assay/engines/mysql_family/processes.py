@@ -1,4 +1,4 @@
-"""Finds a server's process on this host through a connection to it."""
+"""Finds a MySQL server's process on this host through a connection."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ CREDENTIALS = struct.Struct("3i")
 def root_process(
     connection: pymysql.Connection[Any], address: Address, programs: Collection[str]
 ) -> int | None:
-    """Return the server's pid; None if it is unknown or not on this host.
+    """Return the MySQL server's pid; None if it is unknown or not on this host.
 
     `programs` are the possible names of its program.
     """
@@ -45,7 +45,7 @@ def root_process(
 
 
 def _if_server(pid: int, programs: Collection[str]) -> int | None:
-    """Return the pid if it is a server on this host, not a proxy or a pid of another namespace."""
+    """Return the pid if it belongs to a server program on this host, else None."""
     try:
         name = Path(f"/proc/{pid}/comm").read_text(encoding="utf-8").strip()
     except OSError:

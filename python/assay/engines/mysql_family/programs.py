@@ -1,4 +1,4 @@
-"""Runs a server's program to read its version and settings, without starting a server."""
+"""Runs a MySQL server's program to read its version and settings."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _PROGRAM = re.compile(r"^\S*(?:mariadbd|mysqld): ")
 
 @dataclass(frozen=True)
 class Program:
-    """The server's program and its files.
+    """The program of a MySQL or MariaDB server, and its files.
 
     Attributes:
         title: Name of the product, for readers.
@@ -58,7 +58,7 @@ class Program:
 
     @property
     def environment(self) -> dict[str, str]:
-        """Return the program's whole environment."""
+        """Return the environment for MySQL's program."""
         return inherited(self.library_path)
 
     def version(self) -> str:
@@ -71,7 +71,7 @@ class Program:
         if completed.returncode != 0 or match is None:
             said = (completed.stderr or completed.stdout).strip()
             raise EngineError(
-                f"{self.file} does not run on this host, or is no {self.title}: {said}. {MEND}"
+                f"{self.file} does not run on this host, or is not {self.title}: {said}. {MEND}"
             )
         return match[1]
 
@@ -80,7 +80,7 @@ class Program:
         return _setting_names(self)
 
     def check(self, settings: Mapping[str, str]) -> None:
-        """Have the server read the settings.
+        """Check settings by starting MySQL's server program only to read them.
 
         Raises `EngineError` with the first wrong setting.
         """
@@ -90,7 +90,7 @@ class Program:
                 hint = suggestion(canonical(name), sorted(names))
                 raise EngineError(f"{self.title} has no setting {name!r}; {hint}")
         if refusal := self._refusal(settings):
-            raise EngineError(f"{self.title} refuses its settings: {refusal}. Correct it (--set).")
+            raise EngineError(f"{self.title} rejects its settings: {refusal}. Correct --set.")
 
     def _refusal(self, settings: Mapping[str, str]) -> str:
         """Return the server's error about a configuration; empty if it accepts it."""
@@ -102,14 +102,16 @@ class Program:
                 f"--defaults-file={file}", *self.places, *self.checking, *where
             )
         said = [error or warning for error, warning in _REFUSED.findall(completed.stderr)]
-        message = "; ".join(_PROGRAM.sub("", line) for line in said if not _NOISE.search(line))
+        message = "; ".join(
+            _PROGRAM.sub("", line).removesuffix(".") for line in said if not _NOISE.search(line)
+        )
         for name, value in settings.items():
             if is_secret(name) and value:
                 message = message.replace(value, "***")
         return message
 
     def run_once(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        """Run the program until it ends.
+        """Run the server's program with some arguments until it ends.
 
         Raises `EngineError` if the program cannot be started.
         """

@@ -1,4 +1,4 @@
-"""Connections that send a password only to the intended server."""
+"""Opens MySQL connections that send a password only to the intended server."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ ANYONE = (
 
 
 class GuardedConnection(pymysql.Connection):  # type: ignore[misc]
-    """A connection that refuses authentication revealing the password to an unverified server."""
+    """A MySQL connection that refuses to reveal its password to an unverified server."""
 
     def __init__(
         self,
@@ -43,7 +43,7 @@ class GuardedConnection(pymysql.Connection):  # type: ignore[misc]
         super().__init__(auth_plugin_map=HANDLERS, **given)
 
     def connect(self, sock: socket.socket | None = None) -> None:
-        """Connect to the server.
+        """Connect to the MySQL server over a Unix socket or TCP.
 
         A Unix socket counts as secure, like TLS, for the server too.
         """
@@ -100,8 +100,8 @@ class _Cleartext(_Handler):
 class _Dialog(_Handler):
     def authenticate(self, packet: MysqlPacket) -> MysqlPacket:
         del packet
-        words = "the server asks for a proof by the plugin dialog, which is not spoken here"
-        raise pymysql.err.OperationalError(UNPROVED, words)
+        reason = "the server asks for a proof by the plugin dialog, which is not spoken here"
+        raise pymysql.err.OperationalError(UNPROVED, reason)
 
 
 class _Sha256(_Handler):

@@ -1,4 +1,4 @@
-"""TLS modes of a DSN, for measured sessions and for administration."""
+"""Reads the TLS options of a DSN, for measured sessions and for administration."""
 
 from __future__ import annotations
 
@@ -24,27 +24,30 @@ ANSWERS = {"0": False, "1": True}
 
 
 def read_security(options: Mapping[str, str]) -> Address:
-    """Return the part of an address about the security of connections.
+    """Return the TLS options in a DSN's parameters.
 
     Raises `EngineError`.
     """
     ca, cert, key = (options.get(name) for name in ("ssl_ca", "ssl_cert", "ssl_key"))
     mode = options.get("ssl_mode", VERIFY_CA if ca else PREFERRED)
     if mode not in MODES:
-        raise EngineError(f"ssl_mode in the DSN is one of {', '.join(MODES)}.")
+        raise EngineError(f"ssl_mode in the DSN must be one of {', '.join(MODES)}.")
     if ca and mode not in VERIFYING:
         raise EngineError(
             f"ssl_mode={mode} does not verify the server's certificate, so ssl_ca has no effect:"
-            f" write ssl_mode={VERIFY_CA} or {VERIFY_IDENTITY}, or leave ssl_ca out."
+            f" write ssl_mode={VERIFY_CA} or {VERIFY_IDENTITY}, or remove ssl_ca."
         )
     if mode == VERIFY_CA and not ca:
-        raise EngineError(f"ssl_mode={VERIFY_CA} needs ssl_ca=FILE, whose certificates it trusts.")
+        raise EngineError(f"ssl_mode={VERIFY_CA} needs ssl_ca=FILE with the trusted certificates.")
     if bool(cert) != bool(key):
-        raise EngineError("ssl_cert and ssl_key in the DSN are a pair: name both, or neither.")
+        raise EngineError("ssl_cert and ssl_key in the DSN belong together: give both, or neither.")
     if cert and mode in {DISABLED, PREFERRED}:
-        raise EngineError(f"ssl_cert needs TLS: write ssl_mode={REQUIRED} or one that verifies.")
+        raise EngineError(
+            f"ssl_cert needs TLS: write ssl_mode={REQUIRED} or a mode that verifies the "
+            "certificate."
+        )
     if options.get(ANY_KEY, "0") not in ANSWERS:
-        raise EngineError(f"{ANY_KEY} in the DSN is 0 or 1.")
+        raise EngineError(f"{ANY_KEY} in the DSN must be 0 or 1.")
     return {
         "ssl_mode": mode,
         "ssl_ca": ca,
@@ -56,7 +59,7 @@ def read_security(options: Mapping[str, str]) -> Address:
 
 
 def session_security(address: Address) -> dict[str, Any]:
-    """Return the part of a session's configuration about the security of its connection."""
+    """Return the TLS options of a driver session."""
     return {
         "tls": {
             "mode": address.get("ssl_mode", PREFERRED),
@@ -70,7 +73,7 @@ def session_security(address: Address) -> dict[str, Any]:
 
 
 def client_security(address: Address) -> dict[str, Any]:
-    """Return arguments of `GuardedConnection`.
+    """Return the TLS options as arguments of `GuardedConnection`.
 
     Raises `EngineError` for files that cannot be read.
     """

@@ -1,4 +1,4 @@
-"""Starts a private server with a configuration file: its configuration, accounts, address."""
+"""Starts a private MySQL or MariaDB server: its configuration, accounts and address."""
 
 from __future__ import annotations
 
@@ -51,20 +51,20 @@ def refuse_ours(settings: Mapping[str, str]) -> None:
     for name in settings:
         if canonical(name) in OURS:
             raise EngineError(
-                f"{name} is Assay's to set for a private server: leave it out, or start the server"
-                " yourself and name it with --dsn."
+                f"Assay itself sets {name} on a server that it starts: remove it, or start the"
+                " server yourself and name it with --dsn."
             )
 
 
 def buffer_pool() -> dict[str, str]:
-    """Return InnoDB's pool size: half of memory; the rest is for sorts, joins and clients."""
+    """Return the size in bytes of InnoDB's buffer pool: half of memory."""
     return {BUFFER_POOL: f"{memory_bytes() // 2 >> 20}M"}
 
 
 def serve(
     program: Program, data: Path, settings: Mapping[str, str], users: Path, launcher: Launcher
 ) -> Address:
-    """Start a server on its data directory and return its address once it answers.
+    """Start a MySQL or MariaDB server and return its address once it answers.
 
     Args:
         program: The server's program.
@@ -113,7 +113,7 @@ def local_address(port: int, password: str, launcher: Launcher) -> Address:
 
 
 def await_ready(title: str, address: Address, launcher: Launcher) -> str | None:
-    """Return None once the server answers, or its last output if it ended.
+    """Return None once the MySQL server answers, or its last output if it ended.
 
     Raises `EngineError`.
     """
@@ -125,15 +125,15 @@ def await_ready(title: str, address: Address, launcher: Launcher) -> str | None:
             return None
         time.sleep(LOOK_S)
     raise EngineError(
-        f"{title} did not answer within {START_PATIENCE_S:.0f} s of its start: the host is"
-        " overloaded or the disk does not answer. Try again when it is quieter."
+        f"{title} did not answer within {START_PATIENCE_S:.0f} s of its start: the host is "
+        "overloaded or the disk does not answer. Try again while the host is less busy."
     )
 
 
 def _configure(
     data: Path, settings: Mapping[str, str], users: Path, address: Address, launcher: Launcher
 ) -> None:
-    """Write configuration and accounts to the scratch directory, for the server's user only."""
+    """Write the MySQL server's configuration and accounts, readable for its user only."""
     scratch = launcher.scratch
     init = scratch / INIT_FILE
     init.touch(mode=0o600)

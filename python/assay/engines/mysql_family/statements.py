@@ -24,14 +24,14 @@ def split(sql: str) -> list[str]:
 
 
 def pieces(text: str) -> list[str | int]:
-    """Return a statement split at its values: texts, and between them value indexes from 0."""
+    """Return a statement split into texts and the indexes of its values."""
     return _SQL.pieces(text)
 
 
 def bound(
     parts: Sequence[str | int], values: Sequence[object], literal: Callable[[object], str]
 ) -> str:
-    """Return the statement with its values filled in, in the format of `literal`."""
+    """Return a statement with its values filled in as literals."""
     return "".join(part if isinstance(part, str) else literal(values[part]) for part in parts)
 
 
@@ -55,11 +55,11 @@ def filled(
 
 
 def name_of(name: str) -> str:
-    """Return a quoted name."""
+    """Return a name quoted for MySQL."""
     return "`" + name.replace("`", "``") + "`"
 
 
 def text_of(text: str) -> str:
-    """Return a quoted and escaped text."""
+    """Return text quoted and escaped for MySQL."""
     escaped = text.replace("\\", "\\\\").replace("'", "''").replace("\0", "\\0")
     return f"'{escaped}'"

@@ -1,4 +1,4 @@
-"""Watches the statements of a server under other clients' load; see `assay.engines.watching`.
+"""Watches the statements that other clients execute on a MySQL server.
 
 The server's counters identify statements by digest, but samples of sessions have only their text.
 Statements are therefore identified by their text, without constants and layout.
@@ -52,7 +52,7 @@ ESTIMATES = "estimates were asked for, and it was not executed"
 
 
 class FamilyWatcher:
-    """Watches statements of MySQL's family; implements `StatementWatcher`."""
+    """Watches the statements that other clients execute on a MySQL server."""
 
     def __init__(self, address: Address, conf: Path) -> None:
         self._connection = connect(address)
@@ -67,12 +67,12 @@ class FamilyWatcher:
         self.sight = self._seen()
 
     def looks(self) -> list[SessionLook]:
-        """Return sessions that execute a statement now. Raises `OSError`."""
+        """Return the sessions that execute a statement now."""
         looks = [self._look(row) for row in self._rows(self._looks)]
         return [look for look in looks if look.statement not in self._own]
 
     def counts(self) -> list[tuple[str, Mapping[str, float]]]:
-        """Return the totals of each statement so far. Raises `OSError`."""
+        """Return the number of executions and total time of each MySQL statement so far."""
         if self.sight.source is None:
             return []
         rows, names = self._rows_and_names(self._counts)
@@ -87,7 +87,7 @@ class FamilyWatcher:
         return list(summed.items())
 
     def texts(self, keys: Collection[str]) -> dict[str, StatementText]:
-        """Return the statements' texts by key.
+        """Return the SQL texts of MySQL statements by statement key.
 
         Raises `OSError`.
         """
@@ -98,11 +98,11 @@ class FamilyWatcher:
         }
 
     def aliases(self) -> dict[str, str]:
-        """Return no aliases: samples and counters name statements by the same keys."""
+        """Return no aliases, because samples and counters have the same statement keys."""
         return {}
 
     def close(self) -> None:
-        """Close the connection."""
+        """Close the connection to MySQL."""
         if self._connection.open:
             self._connection.close()
 
@@ -136,7 +136,7 @@ class FamilyWatcher:
         return key
 
     def _learn(self, digests: Iterable[str]) -> None:
-        """Query the texts of statements that are counted for the first time."""
+        """Read the texts of statements that are counted for the first time."""
         new = [digest for digest in digests if digest not in self._of_digest]
         if not new:
             return
@@ -154,7 +154,7 @@ class FamilyWatcher:
         return None if text is None else _plain(text)
 
     def _seen(self) -> Sight:
-        """Return what this user can see of the server's statements.
+        """Return which statements of the server this user can see.
 
         Raises `EngineError`.
         """
@@ -190,27 +190,27 @@ class FamilyWatcher:
 
 
 class WatchedPlans(PlannedOnly):
-    """Reads plans of watched statements without executing them."""
+    """Reads plans of other clients' statements without executing them."""
 
     def __init__(self, plans: CataloguePlans) -> None:
         self._plans = plans
 
     def indexes(self) -> list[Index]:
-        """Return indexes of the tables that sessions can access.
+        """Return indexes of the MySQL tables that sessions can access.
 
         Raises `EngineError`.
         """
         return self._plans.indexes()
 
     def changed_settings(self) -> list[ChangedSetting]:
-        """Return optimiser settings that differ from their default.
+        """Return MySQL optimiser settings that differ from their default.
 
         Raises `EngineError`.
         """
         return self._plans.changed_settings()
 
     def close(self) -> None:
-        """Close the connection."""
+        """Close the connection to MySQL."""
         self._plans.close()
 
     def planned(self, text: str) -> tuple[str | None, str]:
@@ -231,7 +231,7 @@ def _plain(text: str) -> str:
 
 @cache
 def _own_beginnings(conf: Path) -> frozenset[str]:
-    """Return the first words of Assay's own statements, without constants and layout."""
+    """Return the first words of Assay's own statements, to leave them out."""
     files = [file for folder in (conf, CONF) for file in folder.rglob("*.sql")]
     texts = (canonical(file.read_text(encoding="utf-8")) for file in files)
     return frozenset(text[:OWN_LENGTH] for text in texts if len(text) >= LETTERS_MIN)

@@ -1,1 +1,1 @@
-"""The null engine, which answers at once."""
+"""The engine `null`, which answers at once and does nothing, to measure the driver itself."""

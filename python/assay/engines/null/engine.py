@@ -1,4 +1,4 @@
-"""The null engine: no process, no data, a session that answers at once."""
+"""The engine `null`: no process, no data, a session that answers at once."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ VERSION = "0"
 
 
 class NullEngine:
-    """The engine null, which does nothing; implements `Engine`, `Embedded`, `ChecksSettings`."""
+    """The engine `null`, which does nothing."""
 
     def __init__(self, facts: EngineFacts) -> None:
         self._facts = facts
@@ -29,11 +29,13 @@ class NullEngine:
         """Return the null engine, which is always available in its only version."""
         del tell
         if wanted.version not in (None, VERSION):
-            raise EngineError(f"null has no version {wanted.version}; its one version is {VERSION}")
+            raise EngineError(
+                f"the engine null has no version {wanted.version}; its only version is {VERSION}"
+            )
         return Product(VERSION)
 
     def check_settings(self, product: Product, settings: Mapping[str, str]) -> None:
-        """Validate the settings."""
+        """Check the settings of the engine `null`."""
         del product
         self._session(settings)
 
@@ -46,7 +48,9 @@ class NullEngine:
         names = list(self._facts.settings)
         for key in settings:
             if key not in names:
-                raise EngineError(f"null has no setting {key!r}; {suggestion(key, names)}")
+                raise EngineError(
+                    f"the engine null has no setting {key!r}; {suggestion(key, names)}"
+                )
         effective = {**self._facts.settings, **settings}
         try:
             delay_ns = round(parse_duration_s(effective["delay"]) * NS_PER_S)
@@ -54,15 +58,15 @@ class NullEngine:
             return NullSession(delay_ns, fail_every)
         except (ValueError, OverflowError) as error:
             raise EngineError(
-                f"null cannot take its settings: {error}. Write them as --set delay=2ms"
-                " --set fail_every=10."
+                f"the engine null rejects its settings: {error}. Write them as --set delay=2ms "
+                "--set fail_every=10."
             ) from error
 
     def stop(self, instance: Instance) -> None:
-        """Stop nothing: no process was started."""
+        """Stop nothing, because the engine `null` has no process."""
 
     def effective_settings(self, instance: Instance) -> dict[str, str]:
-        """Return the settings in use."""
+        """Return the settings of the engine `null`."""
         return dict(instance.settings)
 
     def sessions(self, instance: Instance, script: Script, seed: int, clients: int) -> list[object]:
@@ -72,11 +76,11 @@ class NullEngine:
     def share_of_sessions(
         self, instance: Instance, script: Script, seed: int, numbers: range
     ) -> list[object]:
-        """Return the sessions with these numbers out of all clients' sessions."""
+        """Return the sessions of the engine `null` with the given numbers."""
         del script, seed
         return [instance.handle] * len(numbers)
 
 
 def engine(facts: EngineFacts) -> NullEngine:
-    """Return the engine of this folder."""
+    """Return the engine `null`, with the facts of its `engine.toml`."""
     return NullEngine(facts)

@@ -1,4 +1,4 @@
-"""Oxigraph: opened in the host process, loaded from Arrow streams, queried in SPARQL."""
+"""The engine Oxigraph, embedded in the driver's process and queried in SPARQL."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ READ_BYTES = 1 << 20
 
 
 class Asking:
-    """The session of one client.
+    """The Oxigraph session of one client.
 
     The driver calls `ask` from a separate thread.
     """
@@ -42,7 +42,7 @@ class Asking:
         self._union = union
 
     def ask(self, text: str, form: str) -> bytes | None:
-        """Return the whole answer in the requested format; None for an update."""
+        """Execute a SPARQL request; return its whole answer, None for an update."""
         if form == "update":
             self._store.update(text)
             return None
@@ -53,14 +53,14 @@ class Asking:
 
 
 class Lines:
-    """A file object with the texts of batches as bytes."""
+    """A file object that reads the texts of batches as bytes."""
 
     def __init__(self, batches: Iterable[pyarrow.RecordBatch]) -> None:
         self._batches = iter(batches)
         self._rest = memoryview(b"")
 
     def read(self, size: int = -1) -> bytes:
-        """Return the next bytes, `size` at most; empty at the end."""
+        """Return the next bytes of the texts, `size` at most; empty at the end."""
         while not self._rest:
             batch = next(self._batches, None)
             if batch is None:
@@ -78,23 +78,24 @@ class OxigraphEngine:
         self._facts = facts
 
     def obtain(self, wanted: Wanted, tell: Tell) -> Product:
-        """Check that the installed wheel has the pinned and requested version."""
+        """Check that Oxigraph's installed Python package has the requested version."""
         del tell
         version: str = pyoxigraph.__version__
         if version != self._facts.version_pinned:
             raise EngineError(
-                f"pyoxigraph {version} is installed, and {self._facts.version_pinned} is pinned:"
-                " run `make setup` again."
+                f"pyoxigraph {version} is installed, and Assay needs version "
+                f"{self._facts.version_pinned}: run `make setup` again."
             )
         if wanted.version is not None and not f"{version}.".startswith(f"{wanted.version}."):
             raise EngineError(
-                f"pyoxigraph {version} comes with Assay, and {wanted.version} was asked for: it is"
-                " a Python package, so another version needs an environment of its own."
+                f"Assay contains pyoxigraph {version}, so version {wanted.version} is not "
+                "available. It is a Python package: install the other version in a separate "
+                "Python environment."
             )
         return Product(version)
 
     def check_settings(self, product: Product, settings: Mapping[str, str]) -> None:
-        """Validate the settings."""
+        """Check the settings of Oxigraph."""
         del product
         self._effective(settings)
 
@@ -106,11 +107,11 @@ class OxigraphEngine:
                     f"Oxigraph has no setting {name!r}; {suggestion(name, list(defaults))}"
                 )
             if value not in TRUTHS:
-                raise EngineError(f"--set {name}={value}: it is true or false")
+                raise EngineError(f"--set {name}={value}: write true or false")
         return {**defaults, **settings}
 
     def start(self, place: Place, settings: Mapping[str, str]) -> Instance:
-        """Open the store of `place`, which is created if it does not exist."""
+        """Open the Oxigraph store, which is created if it does not exist."""
         effective = self._effective(settings)
         try:
             store = pyoxigraph.Store(str(place.data / STORE))
@@ -119,12 +120,12 @@ class OxigraphEngine:
         return Instance(effective, store, place)
 
     def stop(self, instance: Instance) -> None:
-        """Flush data to disk, and close the store with its last user."""
+        """Flush data to disk, and close the Oxigraph store with its last user."""
         instance.handle.flush()
         instance.handle = None
 
     def effective_settings(self, instance: Instance) -> dict[str, str]:
-        """Return the settings of queries; the store itself has none."""
+        """Return the settings of Oxigraph's queries; the Oxigraph store itself has none."""
         return dict(instance.settings)
 
     def sessions(self, instance: Instance, script: Script, seed: int, clients: int) -> list[object]:
@@ -136,7 +137,7 @@ class OxigraphEngine:
         ]
 
     def load_triples(self, instance: Instance, rows: ArrowStream, streams: int, tell: Tell) -> None:
-        """Bulk load with `streams` threads that take batches in turn."""
+        """Load triples with `streams` threads that take batches in turn."""
         del tell
 
         def load(batches: Batches) -> None:
@@ -146,14 +147,14 @@ class OxigraphEngine:
         try:
             fed(pyarrow.RecordBatchReader.from_stream(rows), [load] * streams)
         except (OSError, SyntaxError, ValueError) as error:
-            raise EngineError(f"Oxigraph does not take the data: {error}") from error
+            raise EngineError(f"Oxigraph cannot load the data: {error}") from error
 
     def count_triples(self, instance: Instance) -> int:
-        """Return the number of distinct triples."""
+        """Return the number of distinct triples in Oxigraph."""
         return len(instance.handle)
 
     def finish_triples(self, instance: Instance) -> None:
-        """Compact the files, and flush everything to disk.
+        """Compact Oxigraph's files, and flush everything to disk.
 
         Oxigraph keeps no statistics.
         """
@@ -162,5 +163,5 @@ class OxigraphEngine:
 
 
 def engine(facts: EngineFacts) -> OxigraphEngine:
-    """Return the engine of this folder."""
+    """Return the engine `oxigraph`, with the facts of its `engine.toml`."""
     return OxigraphEngine(facts)

@@ -28,25 +28,25 @@ class OxigraphServerEngine(EndpointEngine):
     """The engine Oxigraph server; implements `Server`, `Restarts`, `LoadsTriples` and more."""
 
     def obtain(self, wanted: Wanted, tell: Tell) -> Product:
-        """Return the product with its program's version, which is the requested one."""
+        """Return the installed product, after checking that its version is the requested one."""
         product = obtain(self._facts, wanted, tell)
         version = version_of(find_program(product))
         if product.version not in {"", version}:
             raise EngineError(
-                f"{product.home} was obtained as Oxigraph {product.version} and says that it is"
-                f" {version}: remove it and try again."
+                f"{product.home} should contain Oxigraph {product.version}, but the program "
+                f"reports version {version}: remove the directory and try again."
             )
         return replace(product, version=version)
 
     def check_settings(self, product: Product, settings: Mapping[str, str]) -> None:
-        """Validate the settings."""
+        """Check the settings of the Oxigraph server."""
         del product
         options_of(settings)
 
     def start(
         self, product: Product, place: Place, settings: Mapping[str, str], launcher: Launcher
     ) -> Address:
-        """Start a private server, on new data if `place.data` is empty."""
+        """Start a private Oxigraph server, on new data if its directory is empty."""
         return start_server(product, place, {**self._facts.settings, **settings}, launcher)
 
     def restart(
@@ -57,7 +57,7 @@ class OxigraphServerEngine(EndpointEngine):
         launcher: Launcher,
         address: Address,
     ) -> None:
-        """Restart a server that died, at the same port."""
+        """Restart a crashed Oxigraph server at its port."""
         del place, settings
         restart_server(product, launcher, address)
 
@@ -67,7 +67,7 @@ class OxigraphServerEngine(EndpointEngine):
         return address | PLACES | {"store": "/store?no_transaction&lenient"}
 
     def version(self, instance: Instance) -> str:
-        """Return the server's version.
+        """Return the Oxigraph server's version.
 
         Raises `EngineError` if the server is not Oxigraph.
         """
@@ -75,11 +75,11 @@ class OxigraphServerEngine(EndpointEngine):
         match = PRODUCT.match(product)
         if match is None:
             raise EngineError(
-                f"the server is no Oxigraph, but {product}: name its endpoint with --dsn http://..."
+                f"the server is {product}, not Oxigraph: name its endpoint with --dsn http://..."
             )
         return match[1]
 
 
 def engine(facts: EngineFacts) -> OxigraphServerEngine:
-    """Return the engine of this folder."""
+    """Return the engine `oxigraph-server`, with the facts of its `engine.toml`."""
     return OxigraphServerEngine(facts)

@@ -1,4 +1,4 @@
-"""Oxigraph's program: its path and its version."""
+"""Finds Oxigraph's program and its version."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ NAME = "oxigraph"
 
 
 def find_program(product: Product) -> Path:
-    """Return the program of a product.
+    """Return Oxigraph's program in an installed product.
 
     Raises `EngineError` if the program does not exist.
     """
     if product.home is None:
-        raise EngineError("Oxigraph has no program: name it with --bin-dir.")
+        raise EngineError("Oxigraph has no program: name its directory with --bin-dir.")
     for pattern in PLACES:
         for program in sorted(product.home.glob(pattern)):
             return program
@@ -40,6 +40,6 @@ def version_of(program: Path) -> str:
     if match is None:
         output = " ".join((completed.stdout + completed.stderr).split())
         raise EngineError(
-            f"{program} does not run on this host, or is no Oxigraph: {output}. {MEND}"
+            f"{program} does not run on this host, or is not Oxigraph: {output}. {MEND}"
         )
     return match[1]

@@ -1,4 +1,4 @@
-"""Starts a private server: its directory, its port, its address."""
+"""Starts a private Oxigraph server: its directory, port and address."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ STOP_GRACE_S = 300.0
 
 
 def options_of(settings: Mapping[str, str]) -> list[str]:
-    """Return the settings as options of the program.
+    """Return settings as command-line options of Oxigraph's program.
 
     Raises `EngineError` with the first wrong setting.
     """
@@ -37,10 +37,10 @@ def options_of(settings: Mapping[str, str]) -> list[str]:
             raise EngineError(f"Oxigraph's server has no setting {name!r}; {hint}")
         if name == TIMEOUT:
             if not value.isdigit() or int(value) == 0:
-                raise EngineError(f"--set {name}={value}: it is a whole number of seconds")
+                raise EngineError(f"--set {name}={value}: write a whole number of seconds")
             options += [f"--{name}", value]
         elif value not in {"true", "false"}:
-            raise EngineError(f"--set {name}={value}: it is true or false")
+            raise EngineError(f"--set {name}={value}: write true or false")
         elif value == "true":
             options.append(f"--{name}")
     return options
@@ -49,7 +49,7 @@ def options_of(settings: Mapping[str, str]) -> list[str]:
 def start_server(
     product: Product, place: Place, settings: Mapping[str, str], launcher: Launcher
 ) -> Address:
-    """Start a server on `place` and return its address once it answers.
+    """Start an Oxigraph server and return its address once it answers.
 
     Raises:
         EngineError: If the server does not start. The error message has its last output.
@@ -61,7 +61,7 @@ def start_server(
 
 
 def restart_server(product: Product, launcher: Launcher, address: Address) -> None:
-    """Restart a server that died, at its address.
+    """Restart a crashed Oxigraph server at its address.
 
     Raises `EngineError`.
     """
@@ -69,7 +69,7 @@ def restart_server(product: Product, launcher: Launcher, address: Address) -> No
 
 
 def address_of(port: int, data: Path, settings: Mapping[str, str]) -> Address:
-    """Return the address of a private server with its settings."""
+    """Return the address of a private Fuseki server with its settings."""
     return {
         "host": HOST,
         "port": port,
@@ -88,7 +88,7 @@ def _served(product: Product, launcher: Launcher) -> Served:
 
 
 def _start(product: Product, launcher: Launcher, address: Address) -> int:
-    """Start the program at an address and return its process id."""
+    """Start Oxigraph's program at an address and return its process id."""
     where = ["--location", address["data"], "--bind", f"{HOST}:{address['port']}"]
     argv = [str(find_program(product)), "serve", *where, *options_of(address["settings"])]
     return launcher.serve(argv, inherited(), "SIGTERM", STOP_GRACE_S)

@@ -1,1 +1,1 @@
-"""Parts of engines that speak PostgreSQL's protocol: connections and SQL in files."""
+"""Shared code of engines with PostgreSQL's protocol: connections and SQL in files."""

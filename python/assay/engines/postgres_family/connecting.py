@@ -96,7 +96,7 @@ MENDS = (
 
 
 def connect(dsn: str, purpose: str, title: str) -> Connection:
-    """Return a connection that commits each statement.
+    """Return a PostgreSQL connection in which each statement commits.
 
     The `EngineError` says how to fix a failure.
 
@@ -119,7 +119,7 @@ def connect(dsn: str, purpose: str, title: str) -> Connection:
 
 
 def guarded(dsn: str) -> str:
-    """Return the DSN, extended so that no password is sent in clear text to an unverified server.
+    """Return the DSN, extended so that no password goes in clear text to an unverified server.
 
     A `require_auth` in the DSN, the service file or the environment is kept.
     """
@@ -132,7 +132,7 @@ def guarded(dsn: str) -> str:
 
 
 def resolved(dsn: str) -> dict[str, str]:
-    """Return the combined parameters of a DSN, its service, the environment and defaults."""
+    """Return all parameters of a DSN, including its service, the environment and defaults."""
     from psycopg.conninfo import make_conninfo
     from psycopg.pq import PGconn
 
@@ -148,7 +148,7 @@ def resolved(dsn: str) -> dict[str, str]:
 
 
 def _is_verified(said: Mapping[str, str]) -> bool:
-    """Return True if the server must prove its identity."""
+    """Return True if the connection verifies the server's identity."""
     mode = said.get("sslmode", "prefer")
     if mode != "require":
         return mode in {"verify-ca", "verify-full"}
@@ -157,7 +157,7 @@ def _is_verified(said: Mapping[str, str]) -> bool:
 
 
 def _is_here(said: Mapping[str, str]) -> bool:
-    """Return True if every host is local: a socket, loopback or the default."""
+    """Return True if every host of a connection is local."""
     hosts = (said.get("hostaddr") or said.get("host") or "").split(",")
     return all(host in {"", "localhost"} or host[0] in "/@" or _is_loopback(host) for host in hosts)
 
@@ -189,7 +189,7 @@ def execute(
     values: Sequence[object] | None,
     title: str,
 ) -> psycopg.Cursor[tuple[object, ...]]:
-    """Run one statement.
+    """Run one SQL statement on a connection.
 
     The `EngineError` has the statement and the server's message.
     """
@@ -202,4 +202,6 @@ def execute(
             raise EngineError(f"the connection to {title} was lost: {error}") from error
         text = statement if isinstance(statement, str) else statement.as_string(None)
         state = f" ({error.sqlstate})" if error.sqlstate else ""
-        raise EngineError(f"{title} refuses{state}: {error}\nThe statement: {text}") from error
+        raise EngineError(
+            f"{title} reports an error{state}: {error}\nThe statement: {text}"
+        ) from error

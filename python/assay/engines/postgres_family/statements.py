@@ -1,4 +1,4 @@
-"""SQL from files for servers with PostgreSQL's protocol: split, and with names filled in."""
+"""Prepares SQL from files for PostgreSQL: splits it, and fills in names."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SQL = SqlText(
 
 
 def composed(text: str, **values: str) -> Composed:
-    """Return a statement with names filled in; `mark` is a text, anything else a name."""
+    """Return a statement with quoted names filled in."""
     from psycopg import sql
 
     parts = {

@@ -1,4 +1,4 @@
-"""Connections for administration, and error messages for refused ones."""
+"""Opens PostgreSQL connections for administration, and explains refusals."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ OWN = ("application_name", "connect_timeout", "client_encoding")
 
 
 def read_dsn(dsn: str) -> Address:
-    """Return the address in a URL or in keywords.
+    """Return the server address in a PostgreSQL DSN.
 
     Raises `EngineError`, which does not quote the DSN.
     """
@@ -38,7 +38,7 @@ def read_dsn(dsn: str) -> Address:
     # The library's message quotes what it could not parse, which may be part of a password.
     unreadable = EngineError(
         "the DSN cannot be read: write postgresql://user@host:port/database or"
-        " 'host=... dbname=...'; in a URL, %, @, / and : of a password are %25, %40, %2F, %3A."
+        " 'host=... dbname=...'; in a URL, write %, @, / and : of a password as %25, %40, %2F, %3A."
     )
     try:
         keywords = conninfo_to_dict(dsn)
@@ -71,7 +71,7 @@ def escaped_option(value: str) -> str:
 
 
 def resolved_dsn(dsn: str, connection: psycopg.Connection[tuple[object, ...]]) -> str:
-    """Return the DSN of the one server that a connection by `dsn` reached.
+    """Return the DSN of the one server that a connection reached.
 
     Lists of hosts, roles of servers and service files are resolved, so that every client with the
     result connects to the same server. Raises `EngineError` for parameters that sessions cannot
@@ -102,22 +102,23 @@ def resolved_dsn(dsn: str, connection: psycopg.Connection[tuple[object, ...]]) -
 def _refuse_spreading(balance: object) -> None:
     if balance == "random":
         raise EngineError(
-            "load_balance_hosts=random: all sessions of a run go to one server, whose counters and"
-            " plans are read. Leave it out, or name a proxy that spreads connections."
+            "load_balance_hosts=random: all sessions of a run must reach the same server, "
+            "because Assay reads its counters and plans. Remove the parameter, or name a proxy "
+            "that distributes connections."
         )
 
 
 def _refuse_missing_list(revoked: str) -> None:
-    """Raise an error for a missing list of revoked certificates, which libpq would ignore."""
+    """Raise an error for a missing certificate revocation list, which libpq would ignore."""
     if revoked and not Path(revoked).is_file():
         raise EngineError(
-            f"sslcrl={revoked}: there is no such file, so nobody could tell which certificates are"
-            " revoked. Name the file, or leave sslcrl out."
+            f"sslcrl={revoked}: there is no such file, so revoked certificates cannot be "
+            "recognised. Name the file, or remove sslcrl."
         )
 
 
 def connect(dsn: str, purpose: str) -> psycopg.Connection[tuple[object, ...]]:
-    """Return a connection that commits each statement.
+    """Return a PostgreSQL connection in which each statement commits.
 
     The `EngineError` says how to fix a failure.
 
@@ -131,7 +132,7 @@ def connect(dsn: str, purpose: str) -> psycopg.Connection[tuple[object, ...]]:
 
 
 def prepares_at_once(connection: psycopg.Connection[tuple[object, ...]]) -> None:
-    """Make a connection prepare each statement: planning takes ten times as long as a short one.
+    """Make a connection prepare each statement at its first execution.
 
     Nothing is prepared behind a pooler.
     """

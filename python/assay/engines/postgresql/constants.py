@@ -43,7 +43,7 @@ class PostgresConstants:
         return None
 
     def placeholder(self, name: str, constants: Sequence[Constant]) -> str:
-        """Return a placeholder: numbers get the constant's type, texts one from their context."""
+        """Return a placeholder for a constant, cast if its type requires that."""
         cast = next((constant.cast for constant in constants if constant.cast), None)
         if cast is not None:
             return f"cast(${{{name}}} as {cast})"
@@ -58,7 +58,7 @@ class PostgresConstants:
 
 
 def number(source: str, most: int) -> Constant | None:
-    """Read a number; None if it is not written in decimal digits."""
+    """Parse a number; None if it is not written in decimal digits."""
     plain = "".join(source.split())
     if INTEGER.fullmatch(source) and abs(int(plain)) <= most:
         return Constant("integer", int(plain), source)

@@ -1,4 +1,4 @@
-"""Reads the server's own counters on a separate connection, as totals.
+"""Reads the counters of a PostgreSQL server on a separate connection, as totals.
 
 Each file of `conf/counters/` is one source. Its first lines state its purpose, the range of major
 versions, and the extension that it needs. A new file adds a source.
@@ -37,7 +37,7 @@ _FACT = re.compile(r"^-- (from|until|extension): (\S+)$", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Source:
-    """One file of counters."""
+    """One SQL file that reads a group of PostgreSQL's counters."""
 
     name: str
     sql: str
@@ -46,14 +46,14 @@ class Source:
     extension: str | None
 
     def fits(self, major: int, extensions: set[str]) -> bool:
-        """Return True if a server of this version with these extensions has the view."""
+        """Return True if a server of this version with these extensions has the counters."""
         young = major >= self.since and (self.until is None or major <= self.until)
         return young and (self.extension is None or self.extension in extensions)
 
 
 @dataclass(frozen=True)
 class Activity:
-    """The activity of one server process; None if absent."""
+    """The current activity of one PostgreSQL server process."""
 
     pid: int
     leader_pid: int | None
@@ -92,7 +92,7 @@ def _without_secrets(text: object) -> str | None:
 
 
 def read_source(file: Path) -> Source:
-    """Return the source in a file of counters, with the facts of its first lines."""
+    """Return the counter source in a SQL file, with the facts of its first lines."""
     text = file.read_text(encoding="utf-8")
     facts = dict(_FACT.findall(text))
     until = int(facts["until"]) if "until" in facts else None
@@ -103,7 +103,7 @@ class PostgresCounters:
     """Reads PostgreSQL's counters from one thread; implements `CounterReader`."""
 
     def __init__(self, dsn: str, without: Collection[str] = ()) -> None:
-        """Connect to the server.
+        """Connect to the PostgreSQL server whose counters are read.
 
         `without` names sources that another reader reads.
         """
@@ -124,11 +124,11 @@ class PostgresCounters:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Return the sources that this server has."""
+        """The names of the counter sources that this server has."""
         return tuple(source.name for source in self._sources)
 
     def read(self) -> list[tuple[str, str, str, float]]:
-        """Return the server's current counters as rows of (source, object, counter, value).
+        """Return PostgreSQL's current counters as rows of (source, object, counter, value).
 
         Raises:
             OSError: If the server does not answer.
@@ -140,7 +140,7 @@ class PostgresCounters:
         return rows
 
     def activity(self) -> list[Activity]:
-        """Return each process's activity, and remember which session blocks which.
+        """Return each server process's current activity, and record which blocks which.
 
         Raises `OSError`.
         """
@@ -150,22 +150,22 @@ class PostgresCounters:
         return [Activity(*row) for row in doing]  # type: ignore[arg-type]
 
     def blocked(self) -> list[Blocked]:
-        """Return sessions that waited for a lock at the last `activity`, which reads both."""
+        """Return the sessions that waited for a lock at the last reading of `activity`."""
         return self._blocked
 
     def other_work(self) -> list[OtherWork]:
-        """Return maintenance work in progress, and the oldest snapshots.
+        """Return maintenance in progress, and the oldest snapshots.
 
         Raises `OSError`.
         """
         return [_other_work(row) for row in self._rows(file_text(OTHER_WORK))]
 
     def close(self) -> None:
-        """Close the connection."""
+        """Close the connection to PostgreSQL."""
         self._connection.close()
 
     def _may_read(self, source: Source) -> bool:
-        """Return True if this user may read a view, which a user's server may deny."""
+        """Return True if this user may read a view of counters."""
         try:
             execute(self._connection, source.sql)
         except EngineError as error:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 from assay import _core
 from assay.engines.contract import EngineError, Instance
 from assay.engines.obtaining import obtain
-from assay.engines.postgresql import capturing, loading, logs, reading_only, schemas, trying
+from assay.engines.postgresql import capturing, loading, logs, preflight, reading_only
 from assay.engines.postgresql.connecting import read_dsn, resolved_dsn, with_options
 from assay.engines.postgresql.constants import PostgresConstants
 from assay.engines.postgresql.counters import PostgresCounters
@@ -18,6 +18,7 @@ from assay.engines.postgresql.plans import normalised
 from assay.engines.postgresql.pooled import is_pooled
 from assay.engines.postgresql.processes import root_process
 from assay.engines.postgresql.programs import find_programs, read_configuration
+from assay.engines.postgresql.schemas import PostgresSchemas
 from assay.engines.postgresql.server import CONF, refuse_ours, start_server
 from assay.engines.postgresql.statements import file_text, split
 from assay.engines.postgresql.watching import PostgresWatcher, WatchedPlans, guest_dsn
@@ -42,7 +43,7 @@ STATEMENTS = "statements"
 COMMANDS = "_command"
 
 
-class PostgresEngine:
+class PostgresEngine(PostgresSchemas):
     """The engine PostgreSQL; implements `Server`, `BulkLoads`, `HasKeys` and more.
 
     An instance's `handle` is a connection that belongs to one thread. The address of an instance
@@ -56,7 +57,7 @@ class PostgresEngine:
         self._facts = facts
 
     def obtain(self, wanted: Wanted, tell: Tell) -> Product:
-        """Return the product with its program's version."""
+        """Return the installed product with the version that its program reports."""
         product = obtain(self._facts, wanted, tell)
         return replace(product, version=find_programs(_home(product)).version())
 
@@ -72,7 +73,7 @@ class PostgresEngine:
     def start(
         self, product: Product, place: Place, settings: Mapping[str, str], launcher: Launcher
     ) -> Address:
-        """Start a private server, on a new data directory if `place.data` is empty."""
+        """Start a private PostgreSQL server, on new data if its directory is empty."""
         refuse_ours(settings)
         programs = find_programs(_home(product))
         return start_server(programs, place, {**self._facts.settings, **settings}, launcher)
@@ -90,21 +91,21 @@ class PostgresEngine:
         return reading_only.read_only(address)
 
     def read_only_transaction(self, instance: Instance) -> str | None:
-        """Return the statement for a server behind a pooler, which keeps no session settings."""
+        """Return the statement that begins a read-only transaction, for servers behind a pooler."""
         return reading_only.BEGIN if self._reads_by_transaction(instance) else None
 
     def try_statements(
         self, instance: Instance, operations: Sequence[Sequence[Trial]]
     ) -> list[list[Tried]]:
         """Try statements with EXPLAIN and one set of values, in a read-only transaction."""
-        return trying.try_statements(instance, operations)
+        return preflight.try_statements(instance, operations)
 
     def known_tables(self, instance: Instance) -> list[KnownTable]:
-        """Return the tables of all schemas that this role sees."""
-        return trying.known_tables(instance)
+        """Return the tables of all schemas that the role may see."""
+        return preflight.known_tables(instance)
 
     def attach(self, address: Address) -> Instance:
-        """Connect; a private server's database also gets the extensions that Assay reads.
+        """Connect to the server; add Assay's extensions to a private server's database.
 
         For a user's server, the instance's address is that of the server that answered.
         """
@@ -121,16 +122,16 @@ class PostgresEngine:
         return Instance({}, connection, address={**address, "dsn": led})
 
     def detach(self, instance: Instance) -> None:
-        """Close the connection."""
+        """Close the connection to PostgreSQL."""
         instance.handle.close()
 
     def version(self, instance: Instance) -> str:
-        """Return the version, such as `18.6`, without a distribution's suffix."""
+        """Return the PostgreSQL server version, such as `18.6`, without a distribution suffix."""
         version = cast("str", instance.handle.info.parameter_status("server_version"))
         return version.partition(" ")[0]
 
     def effective_settings(self, instance: Instance) -> dict[str, str]:
-        """Return the server's settings, without those that may hold a secret."""
+        """Return the PostgreSQL server's settings, without those that may hold a secret."""
         rows = loading.execute(instance.handle, file_text("effective_settings.sql")).fetchall()
         return {
             name: without_secrets(value)
@@ -152,7 +153,7 @@ class PostgresEngine:
         return int(instance.handle.info.port)
 
     def read_logs(self, files: Sequence[Path]) -> ReadLog | None:
-        """Read the CSV log and the JSON log."""
+        """Return the statements in PostgreSQL's CSV or JSON log files."""
         return logs.read_logs(files)
 
     def count_statements(self, dsn: str, seconds: float, sleep: Callable[[float], None]) -> Counted:
@@ -163,41 +164,17 @@ class PostgresEngine:
         """Return the syntax of constants in the engine's statements."""
         return PostgresConstants()
 
-    def schema_mark(self, instance: Instance, name: str) -> str | None:
-        """Return the schema's comment."""
-        return schemas.mark(instance, name)
-
-    def lock_schema(self, instance: Instance, name: str) -> bool:
-        """Take an advisory lock that the server releases when this connection ends."""
-        return schemas.lock(instance, name)
-
-    def make_schema(self, instance: Instance, name: str, mark: str) -> None:
-        """Make a schema whose comment is the note."""
-        schemas.make(instance, name, mark)
-
-    def mark_schema(self, instance: Instance, name: str, mark: str) -> None:
-        """Change the schema's comment."""
-        schemas.note(instance, name, mark)
-
-    def use_schema(self, instance: Instance, name: str) -> None:
-        """Make a schema the default, by the `search_path`."""
-        schemas.use(instance, name)
-
-    def drop_schema(self, instance: Instance, name: str) -> None:
-        """Drop the schema with everything in it."""
-        schemas.drop(instance, name)
-
     def run_script(self, instance: Instance, sql: str) -> None:
-        """Run the statements one by one, each in its own transaction."""
+        """Run a script's statements on PostgreSQL one by one, each in its own transaction."""
         for statement in split(sql):
             loading.execute(instance.handle, statement)
 
     def prepare(self, instance: Instance, sql: str) -> None:
-        """Run the statements one by one, each in its own transaction unless they `begin` one."""
+        """Run SQL statements on PostgreSQL one by one."""
         self.run_script(instance, sql)
 
     def settle(self, instance: Instance) -> None:
-        """Write a checkpoint, if this user may.
+        """Write a checkpoint before the timed part, if this user may.
 
         Raises `EngineError` in an open transaction.
         """
@@ -214,11 +191,11 @@ class PostgresEngine:
             raise EngineError(f"table {table} cannot be loaded: {error}") from error
 
     def tables_at_once(self, streams: int) -> int:
-        """Return `streams`: most tables are loaded by one connection."""
+        """Return `streams`, because one connection loads most tables."""
         return streams
 
     def count(self, instance: Instance, table: str) -> int:
-        """Count the rows of a table."""
+        """Return the number of rows of a table, counted by PostgreSQL."""
         return loading.count(instance, table)
 
     def make_keys(self, instance: Instance, sql: str, streams: int, tell: Tell) -> None:
@@ -234,42 +211,42 @@ class PostgresEngine:
         return loading.cached(instance)
 
     def counters(self, instance: Instance) -> PostgresCounters:
-        """Return a counter reader with its own connection."""
+        """Return a reader of PostgreSQL's counters, with its own connection to the server."""
         return PostgresCounters(instance.address["dsn"])
 
     def guest(self, dsn: str) -> Address:
-        """Return the address of a running server for sessions that cannot write."""
+        """Return the address of a PostgreSQL server that the user runs, for read-only sessions."""
         return read_dsn(guest_dsn(dsn))
 
     def watcher(self, instance: Instance) -> PostgresWatcher:
-        """Open another connection to watch statements."""
+        """Return a watcher of the statements of PostgreSQL sessions, with its own connection."""
         return PostgresWatcher(instance.address["dsn"])
 
     def counters_beside(self, instance: Instance) -> PostgresCounters:
-        """Return a reader with its own connection for all counters but statements."""
+        """Return a reader of all counters except those of statements."""
         return PostgresCounters(instance.address["dsn"], without=(STATEMENTS,))
 
     def watched_plans(self, instance: Instance) -> WatchedPlans:
-        """Open another connection to read plans without executing anything."""
+        """Return a plan reader that executes nothing, with its own connection."""
         return WatchedPlans(instance.address["dsn"])
 
     def plan_reader(self, instance: Instance) -> PostgresPlans:
-        """Return a plan reader with its own connection."""
+        """Return a reader of PostgreSQL plans, with its own connection to the engine."""
         dsn = instance.address["dsn"]
         return PostgresPlans(dsn, reads_only=self._reads_by_transaction(instance))
 
     def plan(self, text: str, operation: str, statement: int, native: str) -> Plan:
-        """Return the plan in a text of PostgreSQL's EXPLAIN."""
+        """Return the plan in the output of PostgreSQL's EXPLAIN."""
         return normalised(text, operation, statement, native)
 
     def sessions(self, instance: Instance, script: Script, seed: int, clients: int) -> list[object]:
-        """Return one connection per client."""
+        """Return one PostgreSQL session per client."""
         return self.share_of_sessions(instance, script, seed, range(clients))
 
     def share_of_sessions(
         self, instance: Instance, script: Script, seed: int, numbers: range
     ) -> list[object]:
-        """Return the sessions with these numbers out of all clients' sessions."""
+        """Return the PostgreSQL sessions with the given numbers out of all clients' sessions."""
         dsn, facts = instance.address["dsn"], json.dumps(script.facts())
         passing = self._facts.passing_errors
         return [_core.PostgresSession(dsn, facts, seed, number, passing) for number in numbers]
@@ -285,12 +262,10 @@ def _may_hold_a_secret(name: str) -> bool:
 
 def _home(product: Product) -> Path:
     if product.home is None:
-        raise EngineError(
-            "PostgreSQL has no programs here: install it first with `assay engines install`."
-        )
+        raise EngineError("PostgreSQL is not installed: install it with `assay engines install`.")
     return product.home
 
 
 def engine(facts: EngineFacts) -> PostgresEngine:
-    """Return the engine of this folder."""
+    """Return the engine `postgresql`, with the facts of its `engine.toml`."""
     return PostgresEngine(facts)

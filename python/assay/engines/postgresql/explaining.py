@@ -1,4 +1,4 @@
-"""Captures plans on a separate connection that changes nothing."""
+"""Captures plans from PostgreSQL on a separate connection that changes nothing."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ LOST = "the server ended the transaction"
 
 
 class PostgresPlans:
-    """Reads plans of PostgreSQL; implements `PlanReader`, `PlaysPrograms` and more."""
+    """Reads plans of PostgreSQL."""
 
     def __init__(self, dsn: str, *, reads_only: bool = False) -> None:
-        """Connect to the server.
+        """Connect to the server; with `reads_only` each transaction refuses writes.
 
         With `reads_only` each transaction refuses writes.
         """
@@ -52,7 +52,7 @@ class PostgresPlans:
         return self._in_transaction(asks, limit_s)
 
     def play(self, statements: Iterable[PlanAsked], limit_s: float) -> Iterator[PlanAnswer]:
-        """Execute statements with their plans; implements `PlaysPrograms`."""
+        """Execute a program's statements with their plans."""
         import psycopg
 
         lost = LOST
@@ -66,7 +66,7 @@ class PostgresPlans:
         yield PlanAnswer(None, error=lost)
 
     def indexes(self) -> list[Index]:
-        """Return indexes of the tables that sessions can access.
+        """Return indexes of the PostgreSQL tables that sessions can access.
 
         Raises `EngineError`.
         """
@@ -80,7 +80,7 @@ class PostgresPlans:
         return self._facts.foreign_keys()
 
     def changed_settings(self) -> list[ChangedSetting]:
-        """Return optimiser settings that differ from their default.
+        """Return PostgreSQL optimiser settings that differ from their default.
 
         Raises `EngineError`.
         """
@@ -93,13 +93,13 @@ class PostgresPlans:
         return self._facts.alternatives(operation, statements)
 
     def close(self) -> None:
-        """Close the connection."""
+        """Close the connection to PostgreSQL."""
         self._asker.connection.close()
 
     def _in_transaction(
         self, asks: Sequence[Callable[[], Explained]], limit_s: float
     ) -> Iterator[Explained]:
-        """Explain statements one after another; after the transaction's end, all have a reason."""
+        """Explain statements one after another in one transaction."""
         import psycopg
 
         done = 0
@@ -120,7 +120,7 @@ class PostgresPlans:
         return Explained(native, reason, time.monotonic() - begun_s)
 
     def _answer(self, asked: PlanAsked, limit_s: float) -> PlanAnswer:
-        """Return a statement's plan, if requested, and then its rows."""
+        """Return a program statement's plan if requested, and its rows."""
         import psycopg
 
         asker = self._asker
@@ -139,7 +139,7 @@ class PostgresPlans:
             return PlanAnswer(explained, error=asker.message_or_raise(error))
 
     def _of_program(self, asked: PlanAsked, limit_s: float) -> Explained:
-        """Return the plan of a program's statement, with the values of the current execution."""
+        """Return the plan of a program's statement, with the values of its execution."""
         if asked.prepared:
             return self._cache.explained(asked.text, [asked.values], limit_s)
         return self._explained(asked.text, asked.values, limit_s)

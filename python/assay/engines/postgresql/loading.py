@@ -1,4 +1,4 @@
-"""Steps around the rows of a load: extensions, keys, statistics, checkpoint."""
+"""Adds extensions, keys and statistics around the loading of rows, and checkpoints."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ ORDER = ("primary keys", "indexes", "foreign keys")
 def execute(
     connection: Connection, statement: str | Composed, values: Sequence[object] | None = None
 ) -> psycopg.Cursor[tuple[object, ...]]:
-    """Run one statement.
+    """Run one SQL statement on PostgreSQL.
 
     The `EngineError` has the statement and the server's message.
     """
@@ -49,7 +49,7 @@ def execute(
 
 
 def add_extensions(instance: Instance) -> None:
-    """Create the extensions that counters need, if the server has them."""
+    """Create the PostgreSQL extensions that counters need, if the server has them."""
     names = execute(instance.handle, file_text("extensions.sql")).fetchall()
     for (name,) in names:
         execute(instance.handle, filled("create_extension.sql", name=cast("str", name)))
@@ -65,7 +65,7 @@ def can_be_frozen(instance: Instance, table: str) -> bool:
 
 
 def count(instance: Instance, table: str) -> int:
-    """Return the number of rows of a table.
+    """Return the number of rows of a PostgreSQL table.
 
     Raises `EngineError` if the table does not exist.
     """
@@ -74,18 +74,18 @@ def count(instance: Instance, table: str) -> int:
     try:
         row = instance.handle.execute(filled("count.sql", table=table)).fetchone()
     except psycopg.Error as error:
-        raise EngineError(f"table {table} cannot be counted: {error}") from error
+        raise EngineError(f"the rows of table {table} cannot be counted: {error}") from error
     return int(row[0])
 
 
 def cached(instance: Instance) -> list[Cached]:
-    """Return the buffer cache's share of Assay's tables and indexes, largest first."""
+    """Return the buffer cache's bytes of Assay's tables and indexes, largest first."""
     rows = execute(instance.handle, file_text("cached.sql")).fetchall()
     return [Cached(*row) for row in cast("list[tuple[str, int, int]]", rows)]
 
 
 def make_keys(instance: Instance, sql: str, streams: int, tell: Tell) -> None:
-    """Run the statements kind by kind, on up to `streams` connections.
+    """Run the statements that create keys and indexes, kind by kind.
 
     Tables are vacuumed and analysed before foreign keys are checked. Keys of several columns are
     then compared by index-only scans instead of sorts.
@@ -107,21 +107,23 @@ def make_keys(instance: Instance, sql: str, streams: int, tell: Tell) -> None:
 
 
 def finish(instance: Instance) -> None:
-    """Vacuum and analyse changed tables, then write a checkpoint if this user may."""
+    """Vacuum and analyse changed tables, then write a checkpoint if permitted."""
     _vacuum(instance, os.cpu_count() or 1, tell_nobody)
     checkpoint(instance)
 
 
 def refuse_open_transaction(instance: Instance) -> None:
-    """Raise `EngineError` if statements left a transaction open."""
+    """Raise `EngineError` if a script's statements left a PostgreSQL transaction open."""
     from psycopg.pq import TransactionStatus
 
     if instance.handle.info.transaction_status != TransactionStatus.IDLE:
-        raise EngineError("a transaction is left open, so nothing in it would last: add `commit;`")
+        raise EngineError(
+            "the file ends within an open transaction, whose changes would be lost: add 'commit;'"
+        )
 
 
 def checkpoint(instance: Instance) -> None:
-    """Write a checkpoint, if this user may."""
+    """Write a PostgreSQL checkpoint, if this user may."""
     try:
         execute(instance.handle, file_text("checkpoint.sql"))
     except EngineError as error:
@@ -140,7 +142,7 @@ def _vacuum(instance: Instance, streams: int, tell: Tell) -> None:
 
 
 def kind_of(statement: str) -> str:
-    """Return the kind in `ORDER` that a statement belongs to."""
+    """Return the kind of object that a statement creates in PostgreSQL, such as an index."""
     return next(kind for kind, pattern in KINDS if pattern.search(statement))
 
 
@@ -192,5 +194,5 @@ def _execute_patiently(connection: Connection, statement: str | Composed) -> Non
 
 
 def failed_with(error: EngineError, condition: str) -> bool:
-    """Return True if the server raised this error, by psycopg's name."""
+    """Return True if the server raised the error that psycopg calls `condition`."""
     return type(error.__cause__).__name__ == condition

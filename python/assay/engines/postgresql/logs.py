@@ -16,6 +16,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from assay.engines.contract import EngineError
+from assay.engines.log_forms import common_form
 from assay.model.captured import LoggedStatement, ReadLog
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ MS_NS = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line of a PostgreSQL log."""
+    """One line of a PostgreSQL log in CSV or JSON format."""
 
     time_ns: int
     database: str
@@ -62,17 +63,14 @@ def read_logs(files: Sequence[Path]) -> ReadLog | None:
     Raises:
         EngineError: If a file begins as such a log and has an invalid line.
     """
-    forms = [_form(file) for file in files]
-    if forms[0] is None:
+    form = common_form(files, _form)
+    if form is None:
         return None
-    for file, form in zip(files, forms, strict=True):
-        if form != forms[0]:
-            raise EngineError(f"{file} is no {forms[0]}, and {files[0]} is one: name files of one")
     reader = _Reader()
     for file in files:
-        for line in _csv_lines(file) if forms[0] == CSV_FORM else _json_lines(file):
+        for line in _csv_lines(file) if form == CSV_FORM else _json_lines(file):
             reader.read(line)
-    return reader.log(forms[0])
+    return reader.log(form)
 
 
 def _form(file: Path) -> str | None:
@@ -90,8 +88,8 @@ def _csv_lines(file: Path) -> Iterator[Line]:
         for row in rows:
             if len(row) < COLUMNS_MIN:
                 raise EngineError(
-                    f"{file}, line {rows.line_num}: it has {len(row)} columns, and a {CSV_FORM} has"
-                    f" {COLUMNS_MIN} or more: is the file cut?"
+                    f"{file}, line {rows.line_num}: the line has {len(row)} columns, and a "
+                    f"{CSV_FORM} has {COLUMNS_MIN} or more: is the file truncated?"
                 )
             yield _line(file, rows.line_num, {key: row[at] for key, at in COLUMNS.items()})
 
@@ -103,7 +101,8 @@ def _json_lines(file: Path) -> Iterator[Line]:
                 entry = json.loads(written)
             except json.JSONDecodeError as error:
                 raise EngineError(
-                    f"{file}, line {number}: it is no JSON ({error.msg}): is the file cut?"
+                    f"{file}, line {number}: the line is not JSON ({error.msg}): is the file "
+                    "truncated?"
                 ) from error
             yield _line(file, number, {key: entry.get(name, "") for key, name in KEYS.items()})
 
@@ -113,8 +112,8 @@ def _line(file: Path, number: int, entry: dict[str, Any]) -> Line:
         moment = datetime.fromisoformat(entry["time"][:23])
     except ValueError as error:
         raise EngineError(
-            f"{file}, line {number}: {entry['time'][:30]!r} is no time, with which each line of the"
-            " log begins: is the file cut?"
+            f"{file}, line {number}: the line must begin with a time, and "
+            f"{entry['time'][:30]!r} is not a time: is the file truncated?"
         ) from error
     # All times of a log are in one time zone, and only their differences are used.
     time_ns = round((moment - datetime(1970, 1, 1)).total_seconds() * 1000) * MS_NS  # noqa: DTZ001
@@ -123,7 +122,7 @@ def _line(file: Path, number: int, entry: dict[str, Any]) -> Line:
 
 
 class _Reader:
-    """Builds statements from log lines."""
+    """Builds statements with parameters from PostgreSQL log lines."""
 
     def __init__(self) -> None:
         self._statements: list[LoggedStatement] = []
@@ -214,7 +213,7 @@ class _Reader:
             )
         if not self._statements and self._lines:
             raise EngineError(
-                f"the {form} has {self._lines} lines and no statement: set log_statement to 'all',"
-                " or log_min_duration_statement to 0, and capture again"
+                f"the {form} has {self._lines} lines and contains no statement: set "
+                "log_statement to 'all', or log_min_duration_statement to 0, and capture again"
             )
         return ReadLog(form, self._statements, self._left_out, tuple(cautions))

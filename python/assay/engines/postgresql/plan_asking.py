@@ -1,4 +1,4 @@
-"""Captures the plan of one statement, within a transaction that the caller has begun."""
+"""Captures the plan of one statement, in a transaction that the caller began."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ MS_PER_S = 1000
 
 
 class PlanAsker:
-    """A connection that explains statements, for one thread only.
+    """A PostgreSQL connection that explains statements.
 
     Every statement is first planned without execution. This fills the empty catalogue cache of a
     new connection, which would count as planning time, and gives estimates for cancelled
@@ -59,7 +59,7 @@ class PlanAsker:
         """Run a transaction that is rolled back, with a time limit per statement."""
         with self.connection.transaction(force_rollback=True):
             if self._reads_only:
-                self.connection.execute(file_text("trying/read_only.sql"))
+                self.connection.execute(file_text("preflight/read_only.sql"))
             limit_ms = str(max(1, round(limit_s * MS_PER_S)) if limit_s else 0)
             self.connection.execute(file_text("plans/limit.sql"), [limit_ms])
             yield
@@ -83,7 +83,7 @@ class PlanAsker:
     def timed(
         self, text: str, values: Sequence[object], limit_s: float, estimated: str
     ) -> tuple[str, str | None]:
-        """Return a statement's executed plan; if that fails, its estimated plan and the reason."""
+        """Return a statement's executed plan; if that fails, the estimated plan and the reason."""
         import psycopg
 
         if not limit_s:
@@ -96,19 +96,19 @@ class PlanAsker:
             return estimated, self.message_or_raise(error)
 
     def explain_text(self, how: str, text: str, values: Sequence[object] = ()) -> str:
-        """Return the server's answer to a statement preceded by the EXPLAIN of a file."""
+        """Return the output of the EXPLAIN variant in a file."""
         with self.connection.transaction():
             self.ask(f"{file_text(how)}\n{text}", values)
             row = self.cursor.fetchone()
         return "" if row is None else str(row[0])
 
     def ask(self, text: str, values: Sequence[object] = ()) -> None:
-        """Execute a statement; values are sent as texts, and the server infers their types."""
+        """Execute a statement with values as text, whose types the server infers."""
         texts = [None if value is None else str(value) for value in values]
         self.cursor.execute(text.encode(), texts or None)
 
     def _executed(self, text: str, values: Sequence[object]) -> str:
-        """Execute a statement without a plan, for later statements, and return the reason."""
+        """Execute a statement without a plan, for later statements; return why it has none."""
         import psycopg
 
         try:
@@ -119,7 +119,7 @@ class PlanAsker:
         return ONLY_EXECUTED
 
     def message_or_raise(self, error: psycopg.Error) -> str:
-        """Return the server's message.
+        """Return the message of a server error, unless it ended the connection.
 
         The error is raised again if it ended the connection.
         """
@@ -134,5 +134,5 @@ def steers(text: str) -> bool:
 
 
 def error_text(error: psycopg.Error) -> str:
-    """Return the server's message in one line."""
+    """Return PostgreSQL's error message in one line."""
     return f"PostgreSQL said: {' '.join(str(error).split())}"

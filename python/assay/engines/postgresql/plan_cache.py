@@ -1,4 +1,4 @@
-"""Captures plans of prepared statements in the state that they have in timed sessions.
+"""Captures plans of prepared statements as the plan cache of timed sessions has them.
 
 The server plans the first five executions of a prepared statement individually (custom), and then
 decides whether to keep one plan for all values (generic). EXPLAIN EXECUTE counts as an execution
@@ -37,7 +37,7 @@ Mode = Literal["generic", "custom"]
 
 @dataclass(frozen=True)
 class Kept:
-    """A statement that this connection has prepared, and its plan.
+    """A prepared statement of this connection, with its plan.
 
     Attributes:
         name: Name of the prepared statement.
@@ -55,7 +55,7 @@ class Kept:
 
 
 class PlanCache:
-    """Prepared statements of one connection."""
+    """Prepared statements of one connection, with the state of their plan cache."""
 
     def __init__(self, asker: PlanAsker) -> None:
         self._asker = asker
@@ -63,7 +63,7 @@ class PlanCache:
         self.kept: dict[str, Kept] = {}
 
     def explained(self, text: str, rows: Sequence[Sequence[object]], limit_s: float) -> Explained:
-        """Prepare a statement, bring its plan cache into state, and execute it with its plan.
+        """Prepare a statement, repeat it until its plan is settled, and capture that plan.
 
         Changes by the first row's execution last until the rollback; those of other rows are undone
         at once.
@@ -94,7 +94,7 @@ class PlanCache:
         return name
 
     def _brought_into_state(self, name: str, rows: Sequence[Sequence[object]]) -> str:
-        """Plan a statement until the server has decided, and return the next plan."""
+        """Plan a statement until the server has chosen generic or custom, and return the plan."""
         plan_text = ""
         for number in range(CUSTOM_PLANS + 1):
             plan_text = self._asker.explain_text(
@@ -103,7 +103,7 @@ class PlanCache:
         return plan_text
 
     def execution(self, name: str, values: Sequence[object]) -> str:
-        """Return the statement that executes a prepared one; values are texts without a type."""
+        """Return the SQL that executes a prepared PostgreSQL statement with given values."""
         from psycopg.sql import SQL, Identifier, Literal
 
         file = "plans/execute_with_values.sql" if values else "plans/execute.sql"
@@ -139,7 +139,7 @@ class PlanCache:
         return (first, *natives)[chosen], reason, cached
 
     def _repeated(self, name: str, rows: Sequence[Sequence[object]], limit_s: float) -> list[str]:
-        """Capture with other values, undoing each; stop after a slow or refused capture."""
+        """Return plans captured with other values, each execution undone."""
         import psycopg
 
         natives = []
@@ -164,7 +164,7 @@ class PlanCache:
 
 
 def read(native: str) -> Plan:
-    """Return the plan in a text of EXPLAIN, without an operation."""
+    """Return the plan in the output of PostgreSQL's EXPLAIN, without an operation's name."""
     return normalised(native, "", 0, "")
 
 
@@ -174,7 +174,7 @@ def different(rows: Sequence[Sequence[object]]) -> list[Sequence[object]]:
 
 
 def _mode(before: tuple[int, int] | None, after: tuple[int, int] | None) -> Mode | None:
-    """Return the kind of plan that executions between two counts had."""
+    """Return whether executions between two readings had generic or custom plans."""
     if before is None or after is None:
         return None
     generic, custom = after[0] - before[0], after[1] - before[1]

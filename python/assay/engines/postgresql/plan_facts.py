@@ -1,4 +1,4 @@
-"""Facts that explain a plan: indexes, changed settings, and plans with one setting changed."""
+"""Reads facts that explain a plan: indexes, changed settings, and alternative plans."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ CACHE_MODE, EACH_ANEW = "plan_cache_mode", "force_custom_plan"
 
 
 class PlanFacts:
-    """Facts of the catalogue and the optimiser that accompany a plan."""
+    """Reads catalogue and optimiser facts that explain a plan."""
 
     def __init__(self, asker: PlanAsker, cache: PlanCache) -> None:
         self._asker = asker
@@ -59,7 +59,7 @@ class PlanFacts:
         ]
 
     def changed_settings(self) -> list[ChangedSetting]:
-        """Return optimiser settings that differ from their default.
+        """Return PostgreSQL optimiser settings that differ from their default.
 
         Raises `EngineError`.
         """
@@ -71,7 +71,7 @@ class PlanFacts:
     def alternatives(
         self, operation: str, statements: Sequence[tuple[str, Sequence[object]]]
     ) -> list[Alternative]:
-        """Return other plans of an operation's statements, with the times of short ones."""
+        """Return alternative plans of an operation's statements, with times of short ones."""
         import psycopg
 
         plans: list[Alternative] = []
@@ -92,7 +92,7 @@ class PlanFacts:
         values: Sequence[object],
         changed: Sequence[ChangedSetting],
     ) -> list[Alternative]:
-        """Return plans of one statement: with each setting reset, without full scans, custom."""
+        """Return alternative plans of one statement: settings reset, no full scans, custom."""
         chosen = None if steers(text) else self._planned(ESTIMATED, text, values)
         if chosen is None:
             return []
@@ -117,7 +117,7 @@ class PlanFacts:
         chosen: Plan,
         change: tuple[ChangeKind, str, str],
     ) -> Alternative | None:
-        """Return the plan with one setting changed; None if it is the same plan."""
+        """Return the plan with one setting changed; None if it does not differ."""
         kind, name, value = change
         other = self._planned(ESTIMATED, text, values, (name, value))
         if other is None or other.line == chosen.line:
@@ -174,7 +174,7 @@ class PlanFacts:
         values: Sequence[object],
         change: tuple[str, str] | None = None,
     ) -> Plan | None:
-        """Return a statement's plan with settings changed temporarily; None if it was refused."""
+        """Return a statement's plan with a setting changed temporarily; None if refused."""
         import psycopg
 
         asker = self._asker
@@ -214,7 +214,7 @@ def _is_overestimated(node: PlanNode) -> bool:
 
 
 def _seconds(plan: Plan | None) -> float | None:
-    """Return the seconds of planning and execution; None without an execution."""
+    """Return the seconds of planning and execution of a plan; None without an execution."""
     if plan is None or plan.execution_s is None:
         return None
     return plan.execution_s + (plan.planning_s or 0.0)

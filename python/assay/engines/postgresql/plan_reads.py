@@ -1,4 +1,4 @@
-"""Extracts reads from a PostgreSQL plan: columns, rows and index searches."""
+"""Extracts reads from a PostgreSQL plan: columns, rows and index look-ups."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ NAME = re.compile(
 
 
 def columns_of(node: Node, above: Node | None = None) -> tuple[str, ...] | None:
-    """Return columns that a scan outputs or compares, or that a change returns; else None.
+    """Return the table columns that a plan node outputs or compares; None for other nodes.
 
     VERBOSE qualifies each column with the table's alias in the statement, except the output of a
     statement with one table. Joins and aggregates receive whole rows if that is cheaper than
@@ -70,7 +70,7 @@ def _is_input(node: Node) -> bool:
 
 
 def _named(said: Iterable[str], alias: str) -> list[str]:
-    """Return columns of a table in expressions."""
+    """Return the columns of a table that occur in expressions."""
     columns: list[str] = []
     for expression in said:
         for name in NAME.finditer(CAST.sub("", TEXT.sub("", expression))):
@@ -81,7 +81,7 @@ def _named(said: Iterable[str], alias: str) -> list[str]:
 
 
 def _texts(node: Node, without: Node) -> Iterator[str]:
-    """Yield expressions of an operator and of its other inputs, which may use its rows."""
+    """Yield the expressions of a plan node and of its other inputs."""
     for key, value in node.items():
         if key in EXPRESSIONS:
             yield from [value] if isinstance(value, str) else value
@@ -91,7 +91,7 @@ def _texts(node: Node, without: Node) -> Iterator[str]:
 
 
 def reads_of(tree: PlanNode) -> Reads:
-    """Return the reads of all operators, including rows that conditions removed."""
+    """Return the index look-ups and rows read in all plan nodes."""
     lookups = index_rows = scan_rows = 0.0
     for node in tree.walk():
         given = (node.rows or 0.0) + (node.removed_rows or 0.0)
@@ -105,7 +105,7 @@ def reads_of(tree: PlanNode) -> Reads:
 
 
 def triggers_of(triggers: Iterable[dict[str, Any]]) -> tuple[Trigger, ...]:
-    """Return the triggers that a plan lists with their time; those without a time are omitted."""
+    """Return the triggers that a plan lists with their time."""
     return tuple(
         Trigger(
             name=trigger.get("Trigger Name") or trigger.get("Constraint Name", ""),

@@ -1,4 +1,4 @@
-"""Computes each operator's own time and blocks; PostgreSQL's figures include its children.
+"""Computes each plan node's own time and blocks, without those of its children.
 
 Times are averages over loops, and over the processes below a Gather. An InitPlan is listed below
 its owner but executed inside the first node that needs its value; a CTE is executed inside its
@@ -27,7 +27,7 @@ _INIT = re.compile(r"^(InitPlan \d+)(?: \(returns (.+)\))?$")
 
 @dataclass(frozen=True)
 class Spent:
-    """The time and blocks of one operator without its children; None if not reported.
+    """The time and blocks of one plan node without its children; None if not reported.
 
     Attributes:
         seconds: Time summed over threads.
@@ -49,7 +49,7 @@ COUNTERS = (
 
 
 def spent(root: Node) -> dict[int, Spent]:
-    """Return the own time and blocks of each node, by the `id` of its object."""
+    """Return each plan node's own time and blocks, by the `id` of its object."""
     owned = [(owner, plan) for owner in walk(root) for plan in inputs(owner) if is_init(plan)]
     payers = {id(plan): _payers(owner, plan) for owner, plan in owned}
     timed = "Actual Total Time" in root
@@ -65,32 +65,32 @@ def spent(root: Node) -> dict[int, Spent]:
 
 
 def walk(node: Node) -> Iterator[Node]:
-    """Yield a node and all nodes below it, parents first."""
+    """Yield a plan node and all nodes below it, parents first."""
     yield node
     for child in inputs(node):
         yield from walk(child)
 
 
 def inputs(node: Node) -> list[Node]:
-    """Return a node's children, including plans of subqueries."""
+    """Return a plan node's children, including plans of subqueries."""
     below: list[Node] = node.get("Plans", [])
     return below
 
 
 def is_init(node: Node) -> bool:
-    """Return True if a node is executed elsewhere than in its parent."""
+    """Return True if a plan node is executed elsewhere than in its parent."""
     return node.get("Parent Relationship") == INIT_PLAN
 
 
 def thread_seconds(node: Node) -> float:
-    """Return the seconds in a node and below, summed over all processes."""
+    """Return the seconds in a plan node and below, summed over all processes."""
     if "Actual Total Time" not in node:
         return 0.0
     return float(node["Actual Total Time"]) * float(node["Actual Loops"]) / MS_PER_S
 
 
 def asked_seconds(node: Node) -> float:
-    """Return the seconds in the process that runs the Gather above."""
+    """Return the seconds of a plan node in the process that runs the Gather above."""
     whole = thread_seconds(node)
     workers = node.get("Workers")
     if workers is not None:
@@ -103,7 +103,7 @@ def _counter(name: str) -> Whole:
 
 
 def _own(root: Node, payers: dict[int, list[Node]], whole: Whole, asked: Whole) -> dict[int, float]:
-    """Return each node's own amount: its total without its children, where it was spent."""
+    """Return each plan node's own amount: its total minus its children's."""
     own = {}
     for node in walk(root):
         below = asked if node["Node Type"] in GATHERS else whole
@@ -117,7 +117,7 @@ def _own(root: Node, payers: dict[int, list[Node]], whole: Whole, asked: Whole) 
 
 
 def _move(own: dict[int, float], amount: float, payers: list[Node], owner: Node) -> None:
-    """Subtract an InitPlan's time from the nodes in which it was executed."""
+    """Subtract an InitPlan's time from the plan nodes in which it was executed."""
     for payer in sorted(payers, key=lambda node: -own[id(node)]):
         taken = min(amount, max(0.0, own[id(payer)]))
         own[id(payer)] -= taken
@@ -126,7 +126,7 @@ def _move(own: dict[int, float], amount: float, payers: list[Node], owner: Node)
 
 
 def _payers(owner: Node, plan: Node) -> list[Node]:
-    """Return the nodes inside which an InitPlan was executed, as far as the plan shows."""
+    """Return the plan nodes whose time includes an InitPlan or CTE, because they refer to it."""
     name = plan.get("Subplan Name", "")
     within = {id(node) for node in walk(plan)}
     others = [node for node in walk(owner) if id(node) not in within]
@@ -143,7 +143,7 @@ def _payers(owner: Node, plan: Node) -> list[Node]:
 
 
 def _texts(node: Node) -> Iterator[str]:
-    """Yield a node's expressions: conditions, keys, output."""
+    """Yield a plan node's expressions: conditions, keys, output."""
     for key, value in node.items():
         if key == "Subplan Name":
             continue

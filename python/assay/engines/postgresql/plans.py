@@ -1,4 +1,4 @@
-"""Converts PostgreSQL's plans to engine-independent terms."""
+"""Converts PostgreSQL's plans to the plan tree that all engines share."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ TOLD_ELSEWHERE = {
 
 @dataclass(frozen=True)
 class _Rows:
-    """The rows of a node over all loops, and the uncertainty from rounded averages."""
+    """The rows of a plan node over all loops, and the uncertainty from rounding."""
 
     rows: float
     margin: float = 0.0
@@ -124,7 +124,7 @@ class _Rows:
 
 @dataclass(frozen=True)
 class _Above:
-    """Facts that a node receives from the nodes above it.
+    """Facts that a plan node receives from the nodes above it.
 
     Attributes:
         divisor: Number by which the optimiser divided the rows of partial plans.
@@ -141,7 +141,7 @@ class _Above:
 
 @plan_parser("PostgreSQL")
 def normalised(text: str, operation: str, statement: int, native: str) -> Plan:
-    """Return the plan in a text of EXPLAIN with FORMAT JSON.
+    """Return the plan in the output of PostgreSQL's EXPLAIN (FORMAT JSON).
 
     See `HasPlans.plan`.
     """
@@ -151,7 +151,7 @@ def normalised(text: str, operation: str, statement: int, native: str) -> Plan:
         timed = "Actual Loops" in root
         tree = _tree(root, spent(root), _Above(), whole.get("Settings", {}))
     except (KeyError, TypeError, AttributeError) as error:
-        raise ValueError(f"this is no plan of PostgreSQL: {error!r}") from error
+        raise ValueError(f"the text is not a PostgreSQL plan: {error!r}") from error
     return Plan(
         operation,
         statement,
@@ -172,7 +172,7 @@ def normalised(text: str, operation: str, statement: int, native: str) -> Plan:
 
 
 def _cost(root: Node) -> float | None:
-    """Return the estimated cost of the plan, without penalties of disabled methods.
+    """Return the estimated cost of a plan, without penalties for disabled methods.
 
     Up to version 17, each such node has a cost penalty; later versions only count them.
     """
@@ -180,12 +180,12 @@ def _cost(root: Node) -> float | None:
     return None if cost is None else cost % DISABLED_COST
 
 
-def _seconds(told_ms: float | None) -> float | None:
-    return None if told_ms is None else told_ms / MS_PER_S
+def _seconds(milliseconds: float | None) -> float | None:
+    return None if milliseconds is None else milliseconds / MS_PER_S
 
 
 def _compiling(jit: dict[str, Any] | None, *, timed: bool) -> float | None:
-    """Return the seconds of generating code, 0 without any; None if nothing was timed."""
+    """Return the seconds of JIT compilation; None if nothing was timed."""
     if jit is None:
         return 0.0 if timed else None
     total: float | None = jit.get("Timing", {}).get("Total")
@@ -198,7 +198,7 @@ def _sum(values: Any) -> int | None:  # noqa: ANN401 - of any iterable
 
 
 def _memory_bytes(root: Node) -> int | None:
-    """Return the memory in bytes that nodes and workers held; None if none is reported.
+    """Return the memory in bytes that plan nodes and workers held; None if not reported.
 
     The sum is an upper bound, because nodes need not have held their memory at the same time.
     """
@@ -261,7 +261,7 @@ def _tree(
 
 
 def _rows(node: Node, above: _Above) -> _Rows | None:
-    """Return rows over all loops: PostgreSQL reports a rounded average."""
+    """Return a plan node's rows over all loops, from PostgreSQL's rounded average."""
     loops = node.get("Actual Loops")
     if not loops or node["Node Type"] in COUNTS_NO_ROWS:
         return None
@@ -273,7 +273,7 @@ def _rows(node: Node, above: _Above) -> _Rows | None:
 
 
 def _wrapped(node: Node, made: PlanNode) -> PlanNode:
-    """Return a subplan that computes a value or serves scans elsewhere, below a named node."""
+    """Return a subplan below a node that names it."""
     if SUBPLAN not in node:
         return made
     name = str(node[SUBPLAN])
@@ -289,7 +289,7 @@ def _operator(node: Node) -> str:
 
 
 def _native(node: Node) -> str:
-    """Return the node's name in EXPLAIN's text format."""
+    """Return the plan node's name in EXPLAIN's text format."""
     kind = str(node["Node Type"])
     if kind == "Aggregate":
         kind = f"{STRATEGIES.get(node.get('Strategy', ''), '')}Aggregate"
@@ -324,7 +324,7 @@ def _condition(node: Node) -> str | None:
 
 
 def _estimated(node: Node, above: _Above) -> float | None:
-    """Return estimated rows over all loops; for a partial plan PostgreSQL estimates one process."""
+    """Return a plan node's estimated rows over all loops and processes."""
     rows, loops = node.get("Plan Rows"), node.get("Actual Loops")
     if rows is None or node["Node Type"] in COUNTS_NO_ROWS:
         return None
@@ -335,7 +335,7 @@ def _estimated(node: Node, above: _Above) -> float | None:
 
 
 def _is_partial(node: Node) -> bool:
-    """Return True if processes share a node's rows, instead of each producing all of them."""
+    """Return True if parallel processes share a plan node's rows."""
     if node["Node Type"] in GATHERS:
         return False
     if node.get("Parallel Aware"):
@@ -345,7 +345,7 @@ def _is_partial(node: Node) -> bool:
 
 
 def _below(node: Node, above: _Above, settings: dict[str, str]) -> _Above:
-    """Return the facts for the nodes below a node, such as the processes below a Gather."""
+    """Return the facts for the nodes below a plan node, such as the number of processes."""
     if node["Node Type"] not in GATHERS:
         return above
     planned = float(node.get("Workers Planned", 0))
@@ -359,7 +359,7 @@ def _below(node: Node, above: _Above, settings: dict[str, str]) -> _Above:
 
 
 def _of_child(node: Node, child: Node, rows: _Rows | None, below: _Above) -> _Above:
-    """Return the facts for a child, such as whether all of its rows may be needed."""
+    """Return the facts for a child of a plan node, such as whether a limit stops it early."""
     kind = node["Node Type"]
     stops = below.cut_short and not _blocks(node)
     joined = None
@@ -391,7 +391,7 @@ def _bytes(mine: Spent, *counters: str) -> int | None:
 
 
 def _details(node: Node) -> dict[str, Any]:
-    """Return facts without a field of their own: methods, memory, workers, cache loops."""
+    """Return a plan node's other facts: methods, memory, workers, cache loops."""
     return {
         key: value
         for key, value in node.items()

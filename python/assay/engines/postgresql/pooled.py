@@ -17,7 +17,7 @@ POOLED = "a pooler stands between the client and the server"
 
 
 def is_pooled(connection: psycopg.Connection[tuple[object, ...]]) -> bool:
-    """Return True if another process serves statements than the one that took the connection.
+    """Return True if a pooler stands between the connection and the server.
 
     The process id that a pooler reports at connection is not one of the server.
     """

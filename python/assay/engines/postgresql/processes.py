@@ -1,4 +1,4 @@
-"""Finds a server's processes on this host through a connection to it."""
+"""Finds a PostgreSQL server's processes on this host through a connection."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PROGRAM = "postgres"
 
 
 def root_process(connection: psycopg.Connection[tuple[object, ...]]) -> int | None:
-    """Return the postmaster's pid; None if it is unknown or not on this host."""
+    """Return the pid of PostgreSQL's postmaster; None if unknown or not on this host."""
     backend, client_port = backend_of(connection)
     if backend != connection.info.backend_pid:
         # Behind a pooler, the server's process title contains the pooler's port.
@@ -36,7 +36,7 @@ def root_process(connection: psycopg.Connection[tuple[object, ...]]) -> int | No
 
 
 def _parent(pid: int) -> int | None:
-    """Return the parent of a PostgreSQL process; None if this host has no such process."""
+    """Return the parent pid of a PostgreSQL process; None if the process is not on this host."""
     try:
         text = Path(f"/proc/{pid}/stat").read_text(errors="replace")
     except OSError:

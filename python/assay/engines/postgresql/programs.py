@@ -1,4 +1,4 @@
-"""The programs of an installed PostgreSQL: its version and settings, without a server."""
+"""Finds PostgreSQL's programs, and reads their version and settings."""
 
 from __future__ import annotations
 
@@ -35,19 +35,19 @@ _WHERE = re.compile(r' in file "[^"]*" line \d+$')
 
 @dataclass(frozen=True)
 class Programs:
-    """A directory with `postgres` and `initdb`, and the libraries that they need."""
+    """A directory with PostgreSQL's programs and libraries."""
 
     bin_dir: Path
     library_path: str = ""
 
     @property
     def environment(self) -> dict[str, str]:
-        """Return the programs' whole environment."""
+        """The environment for PostgreSQL's programs."""
         return inherited(self.library_path)
 
     @property
     def postgres(self) -> str:
-        """Return the path of the server's program."""
+        """Return the path of the PostgreSQL server's executable file, `postgres`."""
         return str(self.bin_dir / "postgres")
 
     @property
@@ -72,7 +72,7 @@ class Programs:
         return match[1]
 
     def run_once(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        """Run the server's program until it ends.
+        """Run PostgreSQL's server program with some arguments until it ends.
 
         Raises `EngineError` if the program cannot be started.
         """
@@ -83,7 +83,7 @@ class Programs:
         return _setting_names(self)
 
     def check(self, settings: Mapping[str, str]) -> None:
-        """Have the server read the settings.
+        """Check settings by starting PostgreSQL's server program only to read them.
 
         Raises `EngineError` with the first wrong setting.
         """
@@ -93,10 +93,10 @@ class Programs:
                 hint = suggestion(name, sorted(names))
                 raise EngineError(f"PostgreSQL has no setting {name!r}; {hint}")
         if refusal := self._refusal(settings):
-            raise EngineError(f"PostgreSQL refuses its settings: {refusal}. Correct it (--set).")
+            raise EngineError(f"PostgreSQL rejects its settings: {refusal}. Correct --set.")
 
     def _takes(self, name: str) -> bool:
-        """Return True for settings of extensions, and others that the server accepts unlisted."""
+        """Return True if the server accepts a setting that it does not list."""
         return "." in name or not self._refusal({name: ""}, shown=name).startswith("unrecognized")
 
     def _refusal(self, settings: Mapping[str, str], shown: str = "port") -> str:
@@ -126,7 +126,7 @@ def _setting_names(programs: Programs) -> frozenset[str]:
 
 
 def find_programs(home: Path) -> Programs:
-    """Return the programs below a product's home.
+    """Return PostgreSQL's programs below a product's directory.
 
     Raises `EngineError` if the programs do not exist.
     """
@@ -136,8 +136,8 @@ def find_programs(home: Path) -> Programs:
                 libraries = home.glob("usr/lib/*-linux-gnu*") if "usr" in pattern else []
                 return Programs(postgres.parent, ":".join(map(str, libraries)))
     raise EngineError(
-        f"{home} has no `postgres` with `initdb` beside it: --bin-dir names the directory of a"
-        " server's programs, such as /usr/lib/postgresql/15/bin."
+        f"{home} has no `postgres` with `initdb` beside it: name the directory of the server's "
+        "programs with --bin-dir, such as /usr/lib/postgresql/15/bin."
     )
 
 

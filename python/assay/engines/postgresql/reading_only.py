@@ -28,7 +28,7 @@ WITHOUT_SETTING, BY_TRANSACTION = "dsn_without_setting", "reads_only_by_transact
 
 
 def read_only(address: Address) -> Address:
-    """Return the address whose connections only read, with a fallback for poolers."""
+    """Return the server address with read-only connections, and a fallback for poolers."""
     dsn = address["dsn"]
     return {**address, "dsn": with_options(dsn, {SETTING: VALUE}), WITHOUT_SETTING: dsn}
 
@@ -36,14 +36,14 @@ def read_only(address: Address) -> Address:
 def connected(
     address: Address, purpose: str
 ) -> tuple[psycopg.Connection[tuple[object, ...]], Address]:
-    """Connect; return the connection, and the address with which others connect in the same way.
+    """Connect to a server; return the connection and the address that worked.
 
     Raises:
         EngineError: If the server or the pooler refuses; the message has the remedy.
     """
-    known = {key: value for key, value in address.items() if key != WITHOUT_SETTING}
+    plain_address = {key: value for key, value in address.items() if key != WITHOUT_SETTING}
     if WITHOUT_SETTING not in address:
-        return connect(address["dsn"], purpose), known
+        return connect(address["dsn"], purpose), plain_address
     try:
         connection = connect(address["dsn"], purpose)
     except EngineError as error:
@@ -51,7 +51,7 @@ def connected(
             raise
     else:
         if not is_pooled(connection):
-            return connection, known
+            return connection, plain_address
         connection.close()
     plain = address[WITHOUT_SETTING]
-    return connect(plain, purpose), {**known, "dsn": plain, BY_TRANSACTION: True}
+    return connect(plain, purpose), {**plain_address, "dsn": plain, BY_TRANSACTION: True}

@@ -1,4 +1,4 @@
-"""Starts a private server: its data directory, its configuration, its sockets."""
+"""Starts a private PostgreSQL server: its data directory, configuration and sockets."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ OURS = (
 def start_server(
     programs: Programs, place: Place, settings: Mapping[str, str], launcher: Launcher
 ) -> Address:
-    """Start a server on `place` and return its address once it answers.
+    """Start a PostgreSQL server and return its address once it answers.
 
     Raises:
         EngineError: If the server does not start. The error message has its last output.
@@ -77,7 +77,7 @@ def start_server(
 
 
 def default_settings(programs: Programs) -> dict[str, str]:
-    """Return the settings of `run.conf` that exist in this version."""
+    """Return the settings of `run.conf` that exist in the installed PostgreSQL version."""
     names = programs.setting_names()
     settings = {
         name: value
@@ -100,8 +100,8 @@ def refuse_ours(settings: Mapping[str, str]) -> None:
     for name in settings:
         if name.lower() in OURS:
             raise EngineError(
-                f"{name} is Assay's to set for a private server: leave it out, or start the server"
-                " yourself and name it with --dsn."
+                f"Assay itself sets {name} on a server that it starts: remove it, or start the"
+                " server yourself and name it with --dsn."
             )
 
 
@@ -124,7 +124,7 @@ def _make_cluster(programs: Programs, data: Path, launcher: Launcher) -> None:
 
 
 def _configure(cluster: Path, settings: Mapping[str, str], port: int, launcher: Launcher) -> None:
-    """Write the configuration to the scratch directory; the data directory is not changed."""
+    """Write the PostgreSQL server's configuration outside its data directory."""
     scratch = launcher.scratch
     shutil.copyfile(CONF / HBA_FILE, scratch / HBA_FILE)
     ours = {
@@ -148,7 +148,7 @@ def _serve(programs: Programs, cluster: Path, launcher: Launcher) -> int:
 
 
 def _await_ready(cluster: Path, pid: int, launcher: Launcher) -> str | None:
-    """Return None once the server answers, or its last output if it ended.
+    """Return None once the PostgreSQL server answers, or its last output if it ended.
 
     Raises `EngineError`.
     """
@@ -160,8 +160,8 @@ def _await_ready(cluster: Path, pid: int, launcher: Launcher) -> str | None:
             return None
         time.sleep(LOOK_S)
     raise EngineError(
-        f"PostgreSQL did not answer within {START_PATIENCE_S:.0f} s of its start: the host is"
-        " overloaded or the disk does not answer. Try again when it is quieter."
+        f"PostgreSQL did not answer within {START_PATIENCE_S:.0f} s of its start: the host is "
+        "overloaded or the disk does not answer. Try again while the host is less busy."
     )
 
 
@@ -186,6 +186,6 @@ def _address(data: Path, port: int, pid: int, launcher: Launcher) -> Address:
 
 
 def socket_fits(directory: Path) -> bool:
-    """Return True if the kernel accepts a socket's path in this directory."""
+    """Return True if a directory's path is short enough for a Unix socket."""
     name = f"/.s.PGSQL.{'9' * PORT_DIGITS}"
     return len(os.fsencode(directory)) + len(name) < SOCKET_PATH_BYTES_MAX

@@ -1,4 +1,4 @@
-"""SQL statements from files: Assay's with names filled in, and those of workloads one by one."""
+"""Prepares SQL for PostgreSQL: splits files, and fills in names."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def split(sql: str) -> list[str]:
 
 
 def file_text(name: str) -> str:
-    """Return the SQL of a file in `conf/`."""
+    """Return the SQL text of a file in the `conf/` folder of the engine PostgreSQL."""
     return (CONF / name).read_text(encoding="utf-8").strip()
 
 

@@ -1,4 +1,4 @@
-"""Watches the statements of a server under other clients' load; see `assay.engines.watching`."""
+"""Watches the statements that other clients execute on a PostgreSQL server."""
 
 from __future__ import annotations
 
@@ -65,13 +65,16 @@ def guest_dsn(dsn: str) -> str:
     except EngineError as error:
         if REFUSED not in str(error):
             raise
-        log.warning("a pooler takes no settings of sessions: they are not set to read only")
+        log.warning(
+            "a connection pooler keeps no session settings, so Assay does not set its sessions "
+            "to read only"
+        )
         return dsn
     return guest
 
 
 class PostgresWatcher:
-    """Watches PostgreSQL's statements; implements `StatementWatcher`."""
+    """Watches the statements that other clients execute on a PostgreSQL server."""
 
     def __init__(self, dsn: str) -> None:
         import psycopg
@@ -89,16 +92,16 @@ class PostgresWatcher:
         self.sight = self._seen()
 
     def looks(self) -> list[SessionLook]:
-        """Return sessions and workers that execute a statement now. Raises `OSError`."""
+        """Return the sessions and workers that execute a statement now."""
         rows = self._rows(self._looks)
         looks = [self._look(row) for row in rows]
-        known = self._examples
-        if any(row[2] and str(row[1]) not in known for row in rows):
+        examples = self._examples
+        if any(row[2] and str(row[1]) not in examples for row in rows):
             self._read_examples()
         return looks
 
     def counts(self) -> list[tuple[str, Mapping[str, float]]]:
-        """Return the totals of each statement of this database so far. Raises `OSError`."""
+        """Return the number of executions and total time of each PostgreSQL statement so far."""
         if self._counts is None:
             return []
         rows = self._rows(self._counts)
@@ -126,7 +129,7 @@ class PostgresWatcher:
         }
 
     def aliases(self) -> dict[str, str]:
-        """Return keys of texts that were sampled before the server reported their query id.
+        """Return other keys of statements in samples, with the key of their text.
 
         The result has only query ids whose texts were requested.
         """
@@ -134,7 +137,7 @@ class PostgresWatcher:
         return {own: key for own, key in self._numbered.items() if own in seen}
 
     def close(self) -> None:
-        """Close the connection."""
+        """Close the connection to PostgreSQL."""
         self._connection.close()
 
     def _example(self, key: str) -> str | None:
@@ -147,7 +150,7 @@ class PostgresWatcher:
         return SessionLook(pid, key, leader, None, application, database, kind, event, seconds)
 
     def _key_of(self, text: str) -> str:
-        """Return the key of a statement without a query id."""
+        """Return a key for a statement without a query id."""
         key = self._keys.get(text)
         if key is None:
             key = self._keys[text] = statement_key(canonical(text))
@@ -165,7 +168,7 @@ class PostgresWatcher:
             self._texts.setdefault(str(key), without_constants(str(text)))
 
     def _seen(self) -> Sight:
-        """Return what this role can see of the server's statements; queried once.
+        """Return which statements of the server this role can see.
 
         Raises `EngineError`.
         """
@@ -204,7 +207,7 @@ class PostgresWatcher:
 
 
 class WatchedPlans(PlannedOnly):
-    """Reads plans of watched statements in a transaction that is rolled back."""
+    """Reads plans of other clients' statements, in a transaction that is rolled back."""
 
     def __init__(self, dsn: str) -> None:
         self._asker = PlanAsker(dsn, reads_only=True)
@@ -212,7 +215,7 @@ class WatchedPlans(PlannedOnly):
         self._major = self._asker.connection.info.server_version // VERSION_STEP
 
     def indexes(self) -> list[Index]:
-        """Return indexes of the tables that sessions can access.
+        """Return indexes of the PostgreSQL tables that sessions can access.
 
         Raises `EngineError`.
         """
@@ -226,14 +229,14 @@ class WatchedPlans(PlannedOnly):
         return self._facts.foreign_keys()
 
     def changed_settings(self) -> list[ChangedSetting]:
-        """Return optimiser settings that differ from their default.
+        """Return PostgreSQL optimiser settings that differ from their default.
 
         Raises `EngineError`.
         """
         return self._facts.changed_settings()
 
     def close(self) -> None:
-        """Close the connection."""
+        """Close the connection to PostgreSQL."""
         self._asker.connection.close()
 
     def planned(self, text: str) -> tuple[str | None, str]:
@@ -249,7 +252,7 @@ class WatchedPlans(PlannedOnly):
             return None, self._asker.message_or_raise(error)
 
     def _explained(self, text: str) -> str:
-        """Return the text of a statement's plan; raises psycopg's errors."""
+        """Return the text of a statement's plan."""
         places = _places(text)
         if not places:
             return self._asker.explain_text(ESTIMATED, text)
@@ -265,18 +268,18 @@ class WatchedPlans(PlannedOnly):
 
 
 def _execution(places: int) -> str:
-    """Return the execution of the prepared statement, whose plan does not depend on values."""
+    """Return the SQL that executes a prepared statement with NULL values."""
     nulls = ", ".join(["null"] * places)
     return f"{file_text('watching/execute.sql')}({nulls})"
 
 
 def _places(text: str) -> int:
-    """Return the number of a text's parameters: the highest `$` number in it."""
+    """Return the number of a statement's parameters: the highest `$` number in it."""
     return max(map(int, _PLACE.findall(text)), default=0)
 
 
 def _why_uncounted(*, is_made: bool, is_loaded: bool, database: str) -> str:
-    """Return why statements are not counted, and the remedy, which is up to the server's owner."""
+    """Return why statements are not counted, and the remedy."""
     steps = []
     if not is_loaded:
         steps.append(f"shared_preload_libraries = '{SOURCE}' and a restart")
@@ -295,7 +298,7 @@ def _plain(text: str) -> str:
 
 @cache
 def _ours() -> frozenset[str]:
-    """Return fingerprints of Assay's statements, without those that any client may send."""
+    """Return fingerprints of Assay's own statements, to leave them out."""
     texts = (file.read_text(encoding="utf-8") for file in CONF.rglob("*.sql"))
     prints = (fingerprint(text) for text in texts)
     return frozenset(print_ for print_ in prints if len(print_) >= LETTERS_MIN)

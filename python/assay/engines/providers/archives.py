@@ -22,7 +22,7 @@ FILTER: dict[str, Any] = {"filter": "data"} if hasattr(tarfile, "data_filter") e
 
 
 def unpack_zip(file: Path, home: Path) -> None:
-    """Unpack a zip, wheel or jar with its files' modes.
+    """Unpack a zip, wheel or jar with the modes of its files.
 
     Raises `ProviderError` for a damaged archive.
     """
@@ -38,7 +38,7 @@ def unpack_zip(file: Path, home: Path) -> None:
 
 
 def unpack_tar(file: Path, home: Path) -> None:
-    """Unpack a tar with any compression.
+    """Unpack a tar archive with any compression.
 
     Raises `ProviderError` for a damaged archive.
     """
@@ -50,7 +50,7 @@ def unpack_tar(file: Path, home: Path) -> None:
 
 
 def _harmless(archive: tarfile.TarFile, home: Path) -> Iterator[tarfile.TarInfo]:
-    """Yield the members, each checked just before it is unpacked, because earlier links matter."""
+    """Yield the members of an archive that stay within the target directory."""
     root = home.resolve()
     for member in archive:
         place = (root / member.name).resolve()

@@ -37,7 +37,7 @@ _ERROR_LINE = re.compile(r"(?i)\berror\b|^E:|^W:|fail|cannot|not found|no matchi
 
 @dataclass(frozen=True)
 class Client:
-    """A client program that downloads from a registry.
+    """A client program that downloads from a package registry.
 
     Attributes:
         name: Name of the program for users.
@@ -69,7 +69,7 @@ class Client:
         tell: Tell,
         environment: Mapping[str, str] | None = None,
     ) -> None:
-        """Run the client with `into` as its directory, and report its progress.
+        """Run a package registry's client program in a directory, and report its progress.
 
         Args:
             arguments: Arguments after the program and its first arguments.
@@ -128,7 +128,7 @@ class Client:
                 process.wait()
 
     def _arrived(self, said: Path, into: Path) -> tuple[str, float, None, str]:
-        """Return phase, amount, expected amount (None) and unit for `Tell`."""
+        """Return the progress of a download: phase, amount, expected amount and unit."""
         if self.progress is None:
             return f"downloading with {self.name}", _size_bytes(into), None, "bytes"
         phase, amount, unit = self.progress(_text(said))
@@ -142,23 +142,25 @@ class Client:
         said = without_secrets(" / ".join(telling[:WORDS_MAX]) or "nothing")
         if _DISK_FULL.search(output):
             return ProviderError(
-                f"the disk is full: free space, or set XDG_CACHE_HOME. {self.name} said: {said}"
+                f"the disk is full: free space, or set XDG_CACHE_HOME. Output of {self.name}: "
+                f"{said}"
             )
         if re.search(self.not_there, output):
-            return UnavailableError(f"{self.mend}. {self.name} said: {said}")
+            return UnavailableError(f"{self.mend}. Output of {self.name}: {said}")
         for pattern, mend in self.mends.items():
             if re.search(pattern, output):
-                return ProviderError(f"{mend}. {self.name} said: {said}")
+                return ProviderError(f"{mend}. Output of {self.name}: {said}")
         if _NO_NETWORK.search(output):
             return UnavailableError(
-                f"{self.name} reaches no registry: see the network and {self.name}'s own"
-                f" configuration, or name installed programs with --bin-dir. It said: {said}"
+                f"{self.name} cannot reach its registry: check the network and {self.name}'s "
+                "own configuration, or name installed programs with --bin-dir. Its output: "
+                f"{said}"
             )
-        return ProviderError(f"{self.name} {failure}; it said: {said}")
+        return ProviderError(f"{self.name} {failure}; its output: {said}")
 
 
 class _FailedError(Exception):
-    """Error for a client that failed."""
+    """Error: a registry's client program failed."""
 
 
 def _text(file: Path) -> str:

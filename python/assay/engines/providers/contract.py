@@ -1,4 +1,4 @@
-"""The contract of a provider: it downloads a package's files, or finds an installed one.
+"""Interfaces of a provider, which downloads a package or finds an installed one.
 
 A provider runs a registry's client and knows no registry's address; the client's configuration
 chooses hosts.
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
 
 
 class ProviderError(EngineError):
-    """Error for a package that could not be obtained; the message has the remedy."""
+    """Error: a package could not be obtained."""
 
 
 class UnavailableError(ProviderError):
-    """Error for a package that no reachable registry serves to this host."""
+    """Error: no reachable registry serves a package for this host."""
 
 
 @runtime_checkable
 class Brings(Protocol):
-    """The contract of a provider that downloads packages."""
+    """Interface of a provider that downloads packages."""
 
     def bring(self, package: str, into: Path, tell: Tell) -> list[Path]:
         """Download the files of a package into an empty directory.
@@ -46,7 +46,7 @@ class Brings(Protocol):
 
 @runtime_checkable
 class Finds(Protocol):
-    """The contract of a provider that finds installed packages."""
+    """Interface of a provider that finds installed packages."""
 
     def installed(self, package: str) -> Path | None:
         """Return the directory above the package's programs; None if it is not installed."""

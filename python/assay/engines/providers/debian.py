@@ -1,4 +1,4 @@
-"""Provides Debian packages, unpacked only: installing them would start a server.
+"""Provides Debian packages, unpacked without installing them.
 
 `package` is a name such as `postgresql-15`. The archive's version changes with its updates, so the
 obtained version is recorded instead of pinned.
@@ -39,7 +39,7 @@ class DebianProvider:
     """Provides packages of Debian; implements `Brings` and `Finds`."""
 
     def bring(self, package: str, into: Path, tell: Tell) -> list[Path]:
-        """Download the package, and the libraries it depends on that this host lacks."""
+        """Download a Debian package, and the libraries it depends on that this host lacks."""
         wanted, seen = [package], {package}
         while wanted:
             APT_GET.run(["download", *wanted], into, tell)
@@ -68,7 +68,7 @@ class DebianProvider:
 
 
 def _libraries(into: Path, package: str) -> list[str]:
-    """Return library packages that a downloaded package depends on; first alternatives only."""
+    """Return the library packages that a downloaded package depends on."""
     depends = [
         run_tool(["dpkg-deb", "--field", str(file), "Depends"])
         for file in into.glob(f"{package}_*.deb")
@@ -79,7 +79,7 @@ def _libraries(into: Path, package: str) -> list[str]:
 
 
 def is_installed(package: str) -> bool:
-    """Return True if this host has the package; False without Debian's package manager."""
+    """Return True if the Debian package is installed on this host."""
     if shutil.which("dpkg-query") is None:
         return False
     asked = ["dpkg-query", "--show", "--showformat=${db:Status-Status}", package]
@@ -90,7 +90,7 @@ def is_installed(package: str) -> bool:
 
 
 def _check_libraries(home: Path) -> None:
-    """Have the dynamic linker check that it finds all libraries of the programs."""
+    """Check that all libraries of the unpacked programs are found."""
     programs = [p for where in PROGRAM_DIRECTORIES for p in home.rglob(f"{where}/*") if p.is_file()]
     # Some packages have not moved to /usr yet.
     places = [place for lib in ("usr/lib", "lib") for place in home.glob(f"{lib}/*-linux-gnu*")]
@@ -107,8 +107,8 @@ def _check_libraries(home: Path) -> None:
         missing |= set(_NOT_FOUND.findall(completed.stdout))
     if missing:
         raise ProviderError(
-            f"libraries are missing: {', '.join(sorted(missing))}. Install them with apt-get, or"
-            " choose another version."
+            f"shared libraries are missing: {', '.join(sorted(missing))}. Install them with "
+            "apt-get, or choose another version."
         )
 
 
@@ -123,8 +123,8 @@ def run_tool(command: list[str]) -> str:
         )
     except FileNotFoundError as error:
         raise ProviderError(
-            f"{command[0]} is not installed: Debian's packages need Debian or one of its kin;"
-            " choose another version."
+            f"{command[0]} is not installed: Debian packages need Debian or a derivative of it; "
+            "choose another version."
         ) from error
     if completed.returncode != 0:
         said = completed.stderr.strip()

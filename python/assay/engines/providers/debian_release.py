@@ -45,7 +45,7 @@ class DebianReleaseProvider:
     """Provides packages of another Debian release; implements `Brings`."""
 
     def bring(self, package: str, into: Path, tell: Tell) -> list[Path]:
-        """Download the packages with a private apt configuration that has only this release."""
+        """Download packages of another Debian release by a private apt configuration."""
         release, *names = package.split()
         options = _private_apt(into / ROOT, release)
         APT_GET.run([*options, "update"], into, tell)
@@ -53,7 +53,7 @@ class DebianReleaseProvider:
         return sorted(into.glob("*.deb"))
 
     def unpack(self, files: Sequence[Path], home: Path) -> None:
-        """Unpack all packages into one directory, and copy the loader under each program's name."""
+        """Unpack all packages into one directory, and copy the loader for each program."""
         for file in files:
             run_tool(["dpkg-deb", "--extract", str(file), str(home)])
         loader = _loader(home)
@@ -72,15 +72,15 @@ def program_of(home: Path, program: Path) -> list[str]:
 
 
 def _private_apt(root: Path, release: str) -> list[str]:
-    """Return options of an apt with private lists and sources.
+    """Return options for an apt with its own lists and sources.
 
     Raises `ProviderError`.
     """
     archives = run_tool(["apt-get", "indextargets", "--format", "$(REPO_URI)", *ARCHIVES])
     if not archives.split():
         raise UnavailableError(
-            "apt is configured for no archive of Debian on this host: choose another version, or"
-            " name installed programs with --bin-dir"
+            "apt on this host has no Debian archive in its configuration: choose another "
+            "version, or name installed programs with --bin-dir"
         )
     for directory in ("state/lists/partial", "cache/archives/partial"):
         (root / directory).mkdir(parents=True)
@@ -111,12 +111,12 @@ def _is_program(path: Path) -> bool:
 def _loader(home: Path) -> Path:
     loaders = sorted(home.glob(f"{LIBRARIES}/ld-linux*.so.*"))
     if not loaders:
-        raise ProviderError("there is no loader among the packages: engine.toml must name libc6")
+        raise ProviderError("the packages contain no dynamic loader: engine.toml must name libc6")
     return loaders[0]
 
 
 def _check(command: Sequence[str], home: Path) -> None:
-    """Have the loader list the libraries that it uses; the host's would not fit the others."""
+    """Check that a program's libraries come from its own release, not from the host."""
     loader, *rest = command
     listing = run_tool([loader, "--list", *rest])
     pairs = (line.partition(" => ") for line in listing.splitlines())

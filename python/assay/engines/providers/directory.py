@@ -11,13 +11,15 @@ class DirectoryProvider:
     """Provides programs in a directory that the user names; implements `Finds`."""
 
     def installed(self, package: str) -> Path:
-        """Return the directory itself.
+        """Return the user's directory of programs.
 
         Raises `ProviderError` if it does not exist.
         """
         directory = Path(package).expanduser().absolute()
         if not directory.is_dir():
-            raise ProviderError(f"{directory} is no directory: --bin-dir names one with programs.")
+            raise ProviderError(
+                f"{directory} is not a directory: name a directory with programs with --bin-dir."
+            )
         return directory
 
 

@@ -39,7 +39,7 @@ SUMS_FILE, PINNED = "go.sum", "=h1:"
 
 
 def progress(output: str) -> tuple[str, float, str]:
-    """Return phase, amount and unit from the output of `go`: downloads, compiled packages."""
+    """Return the progress of `go` from its output: phase, amount and unit."""
     lines = output.splitlines()
     packages = sum(not line.startswith("go: ") for line in lines)
     if not packages:
@@ -96,7 +96,7 @@ class GoProvider:
         return sorted((into / BUILT).iterdir())
 
     def unpack(self, files: Sequence[Path], home: Path) -> None:
-        """Copy the programs."""
+        """Copy the programs built by Go into the product's directory."""
         programs = home / PROGRAM_DIRECTORY
         programs.mkdir()
         for file in files:
@@ -104,7 +104,7 @@ class GoProvider:
 
 
 def _sums(pinned: str, version: str) -> str:
-    """Return lines of `go.sum` for `MODULE=SUM,SUM`; pinned hashes need no checksum database."""
+    """Return lines of `go.sum` from pinned hashes."""
     module, _, sums = pinned.partition("=")
     of_module, of_go_mod = sums.split(",")
     return f"{module} {version} {of_module}\n{module} {version}/{MODULE_FILE} {of_go_mod}\n"
@@ -135,13 +135,13 @@ def _check_compilers() -> None:
         compiler = (os.environ.get(variable) or usual).split()[0]
         if shutil.which(compiler) is None:
             raise ProviderError(
-                f"{compiler} is not installed, and parts of the program are C and C++: install gcc"
-                " and g++ (on Debian: `apt-get install g++`)."
+                f"{compiler} is not installed, and the program has parts in C and C++: install "
+                "gcc and g++ (on Debian: `apt-get install g++`)."
             )
 
 
 def _brought(libraries: Sequence[str], into: Path, tell: Tell) -> dict[str, str]:
-    """Return compiler settings for libraries that are not installed on this host.
+    """Return compiler settings for C libraries that this host lacks, after downloading them.
 
     The static archives (`.a`) of Debian packages are linked, so that the program runs without these
     packages. On other systems the host must have the libraries; the compiler reports missing ones.

@@ -31,7 +31,7 @@ MVN = Client(
 
 
 class MavenProvider:
-    """Provides packages of Maven; implements `Brings`."""
+    """Provides packages from Maven."""
 
     def bring(self, package: str, into: Path, tell: Tell) -> list[Path]:
         """Download the artefact into a private store, and copy it to the target."""

@@ -36,10 +36,10 @@ PIP = Client(
 
 
 class PypiProvider:
-    """Provides packages of PyPI; implements `Brings`."""
+    """Provides packages from PyPI."""
 
     def bring(self, package: str, into: Path, tell: Tell) -> list[Path]:
-        """Download the package without its dependencies."""
+        """Download a Python package without its dependencies."""
         named, *options = package.split()
         form = (*SOURCE, named.partition("==")[0]) if SOURCE_WORD in options else WHEEL
         quiet = ("--no-deps", "--no-input", "--disable-pip-version-check", "--progress-bar", "off")
@@ -51,7 +51,7 @@ class PypiProvider:
         return sorted(file for end in (ZIPPED, PACKED) for file in into.glob(f"*{end}"))
 
     def unpack(self, files: Sequence[Path], home: Path) -> None:
-        """Unpack wheels and source archives."""
+        """Unpack wheels and source archives of a Python package."""
         for file in files:
             (unpack_zip if file.suffix == ZIPPED else unpack_tar)(file, home)
 

@@ -34,7 +34,7 @@ READABLE = 0o644
 
 
 def with_classes(programs: Programs, shelf: Path, tell: Tell) -> Programs:
-    """Return the programs with their class archive, which is made in `shelf` if it is missing.
+    """Return Spark's programs with their class archive, which is made if missing.
 
     Without an archive, processes only start more slowly, so a failure is a warning.
     """
@@ -45,13 +45,16 @@ def with_classes(programs: Programs, shelf: Path, tell: Tell) -> Programs:
             shelf.mkdir(parents=True, exist_ok=True)
             _make(programs, file)
         except (OSError, subprocess.SubprocessError) as error:
-            log.warning("Spark starts without an archive of its classes: %s", error)
+            log.warning(
+                ("Spark starts without a class-data archive, which makes its start slower: %s"),
+                error,
+            )
             return programs
     return replace(programs, classes=file)
 
 
 def _make(programs: Programs, file: Path) -> None:
-    """Run a single-process Spark for one query, and have it archive its loaded classes."""
+    """Run a small Spark query so that Java archives its loaded classes."""
     with tempfile.TemporaryDirectory(prefix=".partial-", dir=file.parent) as directory:
         made = Path(directory) / file.name
         properties = {
@@ -88,7 +91,7 @@ def _make(programs: Programs, file: Path) -> None:
 
 
 def _digest(programs: Programs) -> str:
-    """Return a digest of Spark's files and of the Java that runs them."""
+    """Return a digest of Spark's files and of its Java."""
     stamps = [programs.java.resolve(), programs.home.resolve() / "jars"]
     stamped = "\n".join(f"{path} {path.stat().st_mtime_ns}" for path in stamps)
     return hashlib.sha256(stamped.encode()).hexdigest()[:DIGEST_DIGITS]

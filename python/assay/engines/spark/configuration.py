@@ -1,4 +1,4 @@
-"""Settings of a private cluster: Spark's own by name, and a few of Assay's."""
+"""Checks the settings of a private Spark cluster, and derives its size."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _HEAP = re.compile(r"\d+[kmg]b?", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Shape:
-    """The size of a cluster: its workers, their cores and memory.
+    """The size of a Spark cluster: its workers, their cores and memory.
 
     Attributes:
         workers: Number of workers, each with one executor.
@@ -64,14 +64,14 @@ class Shape:
 
 
 def check(settings: Mapping[str, str], programs: Programs) -> None:
-    """Raise `EngineError` with a remedy for a setting that is unknown or controlled by Assay."""
+    """Raise `EngineError` for a Spark setting that is unknown or controlled by Assay."""
     for name in settings:
         if name in OURS:
-            instead = f"; how many executors there are is said by {WORKERS} and {CORES}"
+            instead = f" {WORKERS} and {CORES} determine the number of executors."
             raise EngineError(
-                f"{name} is Assay's to set for a cluster of ours: leave it out"
-                f"{instead if 'cores' in name or 'instances' in name else ''}, or start the cluster"
-                " yourself and name it with --dsn."
+                f"Assay itself sets {name} on a private cluster: remove it, or start the cluster "
+                "yourself and name it with --dsn."
+                f"{instead if 'cores' in name or 'instances' in name else ''}"
             )
         is_known = name in OF_OURS or name in programs.settings or name.startswith(OPEN)
         if not is_known and not _OF_MODULES.fullmatch(name):
@@ -81,7 +81,7 @@ def check(settings: Mapping[str, str], programs: Programs) -> None:
 
 
 def shape_of(settings: Mapping[str, str]) -> Shape:
-    """Return the size of a cluster with these settings. Raises `EngineError` for wrong values."""
+    """Return the size of a Spark cluster with these settings."""
     heaps = {name: settings.get(name, heap) for name, heap in HEAPS.items()}
     for name, heap in heaps.items():
         if not _HEAP.fullmatch(heap):
@@ -99,5 +99,5 @@ def spark_settings(settings: Mapping[str, str]) -> dict[str, str]:
 def _number(settings: Mapping[str, str], name: str) -> int:
     value = settings.get(name, OF_OURS[name])
     if not value.isdecimal() or not 1 <= int(value) <= WORKERS_MAX:
-        raise EngineError(f"{name}={value}: it is a whole number from 1 to {WORKERS_MAX}.")
+        raise EngineError(f"{name}={value}: write a whole number from 1 to {WORKERS_MAX}.")
     return int(value)

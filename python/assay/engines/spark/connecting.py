@@ -37,7 +37,7 @@ def url_of(host: str, port: int, database: str = DATABASE) -> str:
 
 
 def read_dsn(dsn: str) -> Address:
-    """Return the address in `hive2://HOST:PORT/DATABASE?ui=HOST:PORT&SETTING=VALUE`.
+    """Return the Spark address in `hive2://HOST:PORT/DATABASE?ui=HOST:PORT&SETTING=VALUE`.
 
     Raises:
         EngineError: If the text is not a valid DSN. The error message does not quote it.
@@ -67,14 +67,14 @@ def _place(place: str) -> list[str | int]:
     host, port = place.rsplit(":", 1) if ":" in place else (place, str(PORT_UI))
     if not host or "/" in place or not port.isdecimal():
         raise EngineError(
-            f"{UI}={place}: it is the host and the port of the driver's pages, such as"
-            f" {UI}=spark.example:{PORT_UI}"
+            f"{UI}={place}: write the host and the port of the driver's web interface, such as "
+            f"{UI}=spark.example:{PORT_UI}"
         )
     return [host, int(port)]
 
 
 def _of_a_master(place: str) -> str:
-    """Return advice for the address of a standalone master, which answers no queries."""
+    """Return advice if the address is a standalone master's, which answers no queries."""
     return (
         "a standalone master gives out workers and answers no query: a Thrift server on its cluster"
         " does. Start one with the cluster's own Spark:\n"
@@ -89,32 +89,34 @@ def _of_a_master(place: str) -> str:
 def set_statement(name: str, value: str) -> str:
     """Return the statement that changes a setting. Raises `EngineError` for unsafe values."""
     if not _SETTING.fullmatch(name) or ";" in value or "\n" in value:
-        raise EngineError(f"{name}={value}: a setting is a name and a value without semicolons.")
+        raise EngineError(
+            f"{name}={value}: a name or a value of a setting cannot contain a semicolon."
+        )
     return filled("set.sql", name=name, value=value)
 
 
 def file_text(name: str) -> str:
-    """Return the SQL of a file in `conf/`."""
+    """Return the SQL of a file in Spark's `conf/`."""
     return (CONF / name).read_text(encoding="utf-8").strip()
 
 
 def filled(file: str, /, **parts: str) -> str:
-    """Return the SQL of a file in `conf/` with its fields filled in unquoted."""
+    """Return the SQL text of a file in Spark's `conf/` folder, with fields filled in unquoted."""
     return with_fields(file_text(file), parts)
 
 
 def name_of(name: str) -> str:
-    """Return a quoted name."""
+    """Return a name quoted for Spark's SQL."""
     return "`" + name.replace("`", "``") + "`"
 
 
 def text_of(text: str) -> str:
-    """Return a quoted text."""
+    """Return text quoted for Spark's SQL."""
     return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 
 def run(link: Link, statement: str) -> None:
-    """Execute a statement.
+    """Execute a statement on Spark.
 
     Raises `EngineError` with the statement.
     """

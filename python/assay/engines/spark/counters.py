@@ -1,4 +1,4 @@
-"""Counts executors' work by worker: sums over all tasks since the driver's start.
+"""Counts the work of Spark's executors by worker, from the driver's API.
 
 A completed stage is read once, task by task, and its sums are kept. A running stage is read again
 each time, to include what its tasks reported by heartbeat.
@@ -90,12 +90,12 @@ class SparkCounters:
             raise OSError(f"what Spark's driver tells cannot be read: {error!r}") from error
 
     def close(self) -> None:
-        """Close the connection."""
+        """Close the connection to Spark."""
         if self._rest is not None:
             self._rest.close()
 
     def _sums(self, rest: Rest) -> Sums:
-        """Return the sums of tasks by executor."""
+        """Return the sums of task counters by executor."""
         running: Sums = {}
         if self._look(rest, running):
             time.sleep(SETTLE_S)
@@ -104,7 +104,7 @@ class SparkCounters:
         return added([self._ended, running])
 
     def _look(self, rest: Rest, running: Sums) -> bool:
-        """Read stages that are new or running; return True if some still run."""
+        """Read Spark stages that are new or running; return True if some still run."""
         for number in sorted(self._open):
             self._stage(rest, number, running)
         if self._next is None:
@@ -115,7 +115,7 @@ class SparkCounters:
         return bool(self._open)
 
     def _stage(self, rest: Rest, number: int, running: Sums) -> bool:
-        """Read all attempts of a stage; return True if a stage of this number exists."""
+        """Read all attempts of a Spark stage; return True if the stage exists."""
         attempts = rest.get(f"stages/{number}?details=false")
         if attempts is None:
             return False
@@ -143,7 +143,7 @@ def _tasks(rest: Rest, number: int, attempt: Mapping[str, Any]) -> list[dict[str
 
 
 def task_sums(tasks: Iterable[Mapping[str, Any]]) -> Sums:
-    """Sum the counters of tasks by executor."""
+    """Return the counters of Spark tasks, summed by executor."""
     sums: Sums = defaultdict(lambda: defaultdict(float))
     for task in tasks:
         own = sums[str(task["executorId"])]
@@ -158,7 +158,7 @@ def task_sums(tasks: Iterable[Mapping[str, Any]]) -> Sums:
 
 
 def added(parts: Iterable[Sums]) -> Sums:
-    """Return the sum of several sums, by executor and counter."""
+    """Return several sums of counters added up, by executor and counter."""
     whole: Sums = {}
     for part in parts:
         for executor, own in part.items():
@@ -169,7 +169,7 @@ def added(parts: Iterable[Sums]) -> Sums:
 
 
 def _figure(task: Mapping[str, Any], path: tuple[str, ...], name: str) -> float:
-    """Return a figure of a task; 0 if it has not reported any yet."""
+    """Return a counter of a Spark task; 0 if it has not reported any yet."""
     figures: Any = task
     for step in path:
         figures = figures.get(step) or {}
@@ -191,7 +191,7 @@ def _memory(executors: Iterable[Mapping[str, Any]], workers: Mapping[str, str]) 
 
 
 def _rows(sums: Sums, workers: Mapping[str, str]) -> list[Row]:
-    """Return rows by worker, summed over its executors."""
+    """Return counter rows by worker, summed over its executors."""
     by_worker = added(
         {workers[executor]: own} for executor, own in sums.items() if executor in workers
     )

@@ -1,4 +1,4 @@
-"""The engine Spark: how it is obtained, started and queried; see `assay.engines.contract`."""
+"""The engine Spark: how it is obtained, started and queried."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ if TYPE_CHECKING:
 
 
 UNREACHED = (
-    "See that Spark's Thrift server runs there and takes this user, and mend host, port, database"
-    " or settings in --dsn"
+    "Check that Spark's Thrift server runs and accepts this user, and that host, port, database and"
+    " settings in --dsn are right"
 )
 
 
@@ -74,14 +74,14 @@ class SparkEngine(OwnTables):
         return replace(product, version=plain.version)
 
     def check_settings(self, product: Product, settings: Mapping[str, str]) -> None:
-        """Raise an error for settings that this Spark does not have."""
+        """Raise an error for settings that the installed Spark does not have."""
         # The names are read from Spark's jars, without running Java.
         configuration.check(settings, Programs(find_home(product), Path("java")))
 
     def start(
         self, product: Product, place: Place, settings: Mapping[str, str], launcher: Launcher
     ) -> Address:
-        """Start a private cluster; tables in `place.data` are registered again."""
+        """Start a private Spark cluster, and register its existing tables."""
         del product
         programs = self._obtained()
         configuration.check(settings, programs)
@@ -93,7 +93,7 @@ class SparkEngine(OwnTables):
         return read_dsn(dsn)
 
     def with_settings(self, dsn: str, settings: Mapping[str, str]) -> str:
-        """Return a DSN whose sessions have these settings in addition to its own."""
+        """Return a Spark DSN with additional settings for its sessions."""
         return f"{dsn}{'&' if '?' in dsn else '?'}{urlencode(settings)}" if settings else dsn
 
     def bridged(self, address: Address, bridging: Bridging) -> Address:
@@ -107,7 +107,7 @@ class SparkEngine(OwnTables):
         return {**address, "socket": str(start_bridge(bridging.launcher, java, drivers))}
 
     def attach(self, address: Address) -> Instance:
-        """Connect to the server.
+        """Connect to the Spark server.
 
         Raises `EngineError` with the server's message and what to do about it.
         """
@@ -118,16 +118,16 @@ class SparkEngine(OwnTables):
         return Instance({}, link, address=dict(address))
 
     def detach(self, instance: Instance) -> None:
-        """Close the connection."""
+        """Close the connection to Spark."""
         instance.handle.close()
 
     def version(self, instance: Instance) -> str:
-        """Return Spark's version, such as `4.3.0`."""
+        """Return the running Spark's version, such as `4.3.0`."""
         ((version,),) = instance.handle.text(file_text("version.sql"))
         return str(version).split()[0]
 
     def loads(self, instance: Instance) -> bool:
-        """Return True for a private cluster; a running cluster's data are queried as they are."""
+        """Return True for a private Spark cluster, because data of others are only queried."""
         return bool(instance.address["ours"])
 
     def effective_settings(self, instance: Instance) -> dict[str, str]:
@@ -152,11 +152,11 @@ class SparkEngine(OwnTables):
         return (first, *(Node(name, "worker", HOST, (pid,)) for name, pid in pids.items()))
 
     def run_script(self, instance: Instance, sql: str) -> None:
-        """Run the statements one by one."""
+        """Run SQL statements on Spark one by one."""
         tables.run_script(instance, sql)
 
     def load(self, instance: Instance, table: str, rows: ArrowStream, streams: int) -> None:
-        """Write a table's files, one for each core that reads them."""
+        """Write a table's Parquet files, one for each core that reads them."""
         del streams
         tables.load(instance, table, rows)
 
@@ -165,7 +165,7 @@ class SparkEngine(OwnTables):
         return tables.count(instance, table)
 
     def finish_load(self, instance: Instance) -> None:
-        """Flush the files to disk.
+        """Flush the Parquet files of all tables to disk.
 
         The files give table sizes; see README for statistics.
         """
@@ -190,12 +190,12 @@ class SparkEngine(OwnTables):
 
     def _obtained(self) -> Programs:
         if self._programs is None:
-            raise EngineError("Spark is not here: install it first with `assay engines install`.")
+            raise EngineError("Spark is not installed: install it with `assay engines install`.")
         return self._programs
 
 
 def _fetched(instance: Instance, path: str) -> Any:  # noqa: ANN401 - JSON
-    """Fetch a page of the driver; None if its address is not known.
+    """Return a page of the Spark driver's API; None if its address is not known.
 
     Raises `EngineError`.
     """
@@ -206,13 +206,13 @@ def _fetched(instance: Instance, path: str) -> Any:  # noqa: ANN401 - JSON
         return fetch(host, port, path)
     except (OSError, ValueError) as error:
         raise EngineError(
-            f"{error}. See that Spark's driver serves its pages at {host}:{port}, and correct"
-            f" {UI}= in --dsn, or leave it out: nodes and their counters are then unknown"
+            f"{error}. Check that Spark's driver serves its web interface at {host}:{port}, and "
+            f"correct {UI}= in --dsn, or remove it: nodes and their counters are then unknown"
         ) from error
 
 
 def _nodes_of_others(instance: Instance) -> tuple[Node, ...]:
-    """Return the driver and workers with its executors; empty if its web address is not known."""
+    """Return the driver and workers of a running Spark cluster."""
     executors = [
         executor for executor in _fetched(instance, "executors") or [] if executor["isActive"]
     ]
@@ -225,5 +225,5 @@ def _nodes_of_others(instance: Instance) -> tuple[Node, ...]:
 
 
 def engine(facts: EngineFacts) -> SparkEngine:
-    """Return the engine of this folder."""
+    """Return the engine `spark`, with the facts of its `engine.toml`."""
     return SparkEngine(facts)

@@ -1,4 +1,4 @@
-"""Reads plans from Spark: executes statements, and reads each operator's report from the driver."""
+"""Reads plans from Spark, by executing statements and reading the driver's report."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ LIMIT_MIN_S, PATIENCE_S, LOOK_S = 0.001, 5.0, 0.05
 
 
 class SparkPlans:
-    """Reads plans of Spark from one thread; implements `PlanReader`.
+    """Reads plans of Spark.
 
     Args:
         address: Address of a cluster; plans have only estimates if it is not a private cluster.
@@ -43,7 +43,7 @@ class SparkPlans:
     def explain(
         self, statements: Sequence[tuple[str, Sequence[object]]], limit_s: float
     ) -> Iterator[Explained]:
-        """Explain statements by executing them one by one; Spark has no transactions."""
+        """Explain statements by executing them on Spark one by one."""
         failure: str | None = None
         for text, values in statements:
             begun_s = time.monotonic()
@@ -55,7 +55,7 @@ class SparkPlans:
             yield Explained(native, reason, time.monotonic() - begun_s)
 
     def close(self) -> None:
-        """Close both connections."""
+        """Close the connections to Spark's driver and the bridge."""
         self._rest.close()
         self._link.close()
 
@@ -82,7 +82,7 @@ class SparkPlans:
         return json.dumps({"planDescription": "\n".join(str(row["plan"]) for row in rows)})
 
     def _last(self) -> int:
-        """Return the number of the latest execution; -1 without any."""
+        """Return the number of the latest SQL execution in Spark; -1 without any."""
         return max((int(execution["id"]) for execution in self._executions()), default=-1)
 
     def _executions(self) -> list[dict[str, Any]]:
@@ -90,7 +90,7 @@ class SparkPlans:
         return list(executions or [])
 
     def _execution(self, before: int) -> dict[str, Any] | None:
-        """Return the driver's report of the one execution since `before`, once it is complete."""
+        """Return the driver's report of the one execution since another one."""
         deadline_s = time.monotonic() + PATIENCE_S
         while time.monotonic() < deadline_s:
             since = [execution for execution in self._executions() if int(execution["id"]) > before]
@@ -103,7 +103,7 @@ class SparkPlans:
 
     @contextmanager
     def _limited(self, limit_s: float, is_over: threading.Event) -> Iterator[None]:
-        """Cancel the statement when its time is over, and then set the event."""
+        """Cancel a Spark statement when its time limit is over, and then set the event."""
 
         def end() -> None:
             is_over.set()

@@ -1,4 +1,4 @@
-"""Turns Spark's report of an execution into a plan tree.
+"""Converts Spark's report of an execution to a plan tree.
 
 The text of `EXPLAIN FORMATTED` has the tree and a description of each operator. The driver's graph
 of the execution has the same tree with counters.
@@ -63,7 +63,7 @@ _NUMBER = re.compile(r"[\d,]+")
 
 @dataclass
 class _Written:
-    """An operator in the text."""
+    """An operator in Spark's plan text."""
 
     number: int
     name: str
@@ -74,7 +74,7 @@ class _Written:
 
 @plan_parser("Spark")
 def normalised(native_text: str, operation: str, statement: int, native: str) -> Plan:
-    """Return the plan from the document that `explaining` captured.
+    """Return the plan in a stored report of Spark.
 
     Raises:
         ValueError: If the document cannot be parsed.
@@ -85,7 +85,7 @@ def normalised(native_text: str, operation: str, statement: int, native: str) ->
         graph = document.get("nodes")
         root = _tree(text, _Counted(graph or [], document.get("edges") or []))
     except (LookupError, TypeError) as error:
-        raise ValueError(f"Spark's plan is not understood: {error!r}") from error
+        raise ValueError(f"Spark's plan cannot be parsed: {error!r}") from error
     spilled = [node.spilled_bytes for node in root.walk() if node.spilled_bytes is not None]
     return Plan(
         operation,
@@ -100,7 +100,7 @@ def normalised(native_text: str, operation: str, statement: int, native: str) ->
 
 
 class _Counted:
-    """The counters of the operators in the driver's graph, without generated code."""
+    """The counters of operators in the Spark driver's graph."""
 
     def __init__(
         self, nodes: Iterable[Mapping[str, Any]], edges: Iterable[Mapping[str, Any]]
@@ -113,12 +113,12 @@ class _Counted:
         self._taken: set[int] = set()
 
     def root(self) -> int | None:
-        """Return the operator whose rows no other operator reads."""
+        """Return the number of the operator whose rows no other operator reads."""
         taken = {node for some in self.inputs.values() for node in some}
         return min((node for node in self.nodes if node not in taken), default=None)
 
     def take(self, name: str, among: Iterable[int]) -> int | None:
-        """Return the number of the first unused node of a name; None if all are used."""
+        """Return the number of the first unused operator of a name; None if all are used."""
         for node in among:
             if node not in self._taken and str(self.nodes[node]["nodeName"]).strip() == name:
                 self._taken.add(node)
@@ -126,7 +126,7 @@ class _Counted:
         return None
 
     def metrics(self, node: int | None) -> dict[str, str]:
-        """Return a node's metrics as text in the driver's format."""
+        """Return an operator's counters as text in the Spark driver's format."""
         metrics = [] if node is None else self.nodes[node]["metrics"]
         return {str(metric["name"]): str(metric["value"]) for metric in metrics}
 
@@ -148,7 +148,7 @@ def _tree(text: str, counted: _Counted) -> PlanNode:
 
 
 def _written(lines: Iterable[str]) -> list[_Written]:
-    """Return the root operators of a plan text; for an adaptive plan, of its final version."""
+    """Return the root operators of Spark's final plan text."""
     roots: list[_Written] = []
     above: list[_Written] = []
     for line in lines:
@@ -167,7 +167,7 @@ def _written(lines: Iterable[str]) -> list[_Written]:
 
 
 def _details(text: str) -> dict[int, dict[str, str]]:
-    """Return the details of each operator from below the tree, by its number."""
+    """Return the details of each operator in Spark's plan text, by its number."""
     details: dict[int, dict[str, str]] = {}
     own: dict[str, str] | None = None
     for line in text.splitlines():

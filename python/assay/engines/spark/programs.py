@@ -76,7 +76,7 @@ _JDBC = (
 
 @dataclass(frozen=True)
 class Programs:
-    """An installed Spark.
+    """An installed Spark with its jars and Java.
 
     Attributes:
         home: Directory that contains `jars`.
@@ -90,7 +90,7 @@ class Programs:
 
     @property
     def version(self) -> str:
-        """Return Spark's version, such as `4.3.0`."""
+        """Return the version of the installed Spark, such as `4.3.0`."""
         return self._core["version"]
 
     @property
@@ -101,7 +101,7 @@ class Programs:
 
     @property
     def environment(self) -> dict[str, str]:
-        """Return the environment of every Spark process."""
+        """Return the environment variables of every Spark process."""
         return {
             "LANG": "C.UTF-8",
             "SPARK_HOME": str(self.home),
@@ -119,7 +119,7 @@ class Programs:
         return ["-XX:+UseSerialGC", "-XX:-UsePerfData", "-Xlog:disable", *archive]
 
     def command(self, heap: str, main: list[str], properties: dict[str, str]) -> list[str]:
-        """Return the command of one process with its heap, main class, arguments and properties."""
+        """Return the command of one Spark process with its heap, main class and options."""
         opened = [f"--add-opens={package}=ALL-UNNAMED" for package in _OPENED]
         definitions = [f"-D{name}={value}" for name, value in properties.items()]
         reached = ["-Djdk.reflect.useDirectMethodHandle=false", f"-Xmx{heap}"]
@@ -127,21 +127,21 @@ class Programs:
         return [*java, "-cp", self.class_path, *main]
 
     def jdbc(self) -> list[Path]:
-        """Return the JDBC driver and its dependencies.
+        """Return the jars of Spark's JDBC driver.
 
         Raises `EngineError` if the driver does not exist.
         """
         jars = [jar for name in _JDBC for jar in sorted(self._jars.glob(f"{name}.jar"))]
         if not any(jar.name.startswith("hive-jdbc") for jar in jars):
             raise EngineError(
-                f"{self._jars} has no hive-jdbc, by which Spark is asked: choose a Spark that was"
-                " built with its Thrift server, as the one of PyPI is."
+                f"{self._jars} contains no hive-jdbc, which Assay needs for queries: choose a "
+                "Spark that was built with the Thrift server, such as the one of PyPI."
             )
         return jars
 
     @cached_property
     def settings(self) -> frozenset[str]:
-        """Return names of the settings that this Spark has, read from its classes."""
+        """Return the names of all settings of the installed Spark, read from its classes."""
         jars = [jar for name in _NAMED_JARS for jar in self._jars.glob(f"{name}*.jar")]
         names: set[str] = set()
         for jar in jars:
@@ -160,7 +160,9 @@ class Programs:
         for jar in self._jars.glob("spark-core_*.jar"):
             if match := _CORE.fullmatch(jar.name):
                 return match
-        raise EngineError(f"{self.home} has no jars/spark-core_*.jar: it is no whole Spark.")
+        raise EngineError(
+            f"{self.home} has no jars/spark-core_*.jar: the Spark installation is incomplete."
+        )
 
 
 def find_home(product: Product) -> Path:
@@ -169,13 +171,12 @@ def find_home(product: Product) -> Path:
     Raises `EngineError`.
     """
     if product.home is None:
-        raise EngineError(
-            "Spark has no programs here: install it first with `assay engines install`."
-        )
+        raise EngineError("Spark is not installed: install it with `assay engines install`.")
     places = [product.home, product.home.parent, *sorted(product.home.glob("pyspark-*/deps"))]
     for place in places:
         if any((place / "jars").glob("spark-core_*.jar")):
             return place
     raise EngineError(
-        f"{product.home} is no Spark: --bin-dir names its home, the directory that has `jars`."
+        f"{product.home} is not a Spark installation: name the directory that contains 'jars' "
+        "with --bin-dir."
     )

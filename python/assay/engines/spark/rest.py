@@ -14,7 +14,7 @@ OK, MISSING = 200, 404
 
 
 class Rest:
-    """The monitoring API of one driver, over one connection, for one thread only.
+    """Reads the monitoring API of one Spark driver over HTTP.
 
     Args:
         host, port: Address of the driver's web interface.
@@ -25,7 +25,7 @@ class Rest:
         self._application: str | None = None
 
     def get(self, path: str) -> Any:  # noqa: ANN401 - JSON
-        """Get a path below the application; None if it does not exist.
+        """Return the JSON at a path of the Spark API; None if it does not exist.
 
         Raises `OSError`.
         """
@@ -37,7 +37,7 @@ class Rest:
         return self._asked(f"/api/v1/applications/{self._application}/{path}")
 
     def close(self) -> None:
-        """Close the connection."""
+        """Close the connection to Spark."""
         self._line.close()
 
     def _asked(self, path: str) -> Any:  # noqa: ANN401 - JSON
@@ -64,7 +64,7 @@ class Rest:
 
 
 def fetch(host: str, port: int, path: str) -> Any:  # noqa: ANN401 - JSON
-    """Fetch one page of a driver.
+    """Return the JSON of one page of a Spark driver.
 
     Raises `OSError`, and `ValueError` if the answer is not JSON.
     """
@@ -76,7 +76,7 @@ def fetch(host: str, port: int, path: str) -> Any:  # noqa: ANN401 - JSON
 
 
 def master_state(host: str, port: int) -> dict[str, Any]:
-    """Fetch the state of a master and its workers. Raises `OSError`."""
+    """Return the state of a Spark master and its workers."""
     line = http.client.HTTPConnection(host, port, timeout=PATIENCE_S)
     try:
         line.request("GET", "/json/")

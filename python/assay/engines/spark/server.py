@@ -1,4 +1,4 @@
-"""Starts a private cluster: its master, its workers, and the driver with its JDBC server."""
+"""Starts a private Spark cluster: master, workers, and the driver with JDBC."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ BESIDE_HEAP_MIB, BESIDE_HEAP_SHARE = 384, 1.1
 def start_cluster(
     programs: Programs, place: Place, settings: Mapping[str, str], launcher: Launcher
 ) -> Address:
-    """Start a cluster on `place` and return its address once all executors are registered.
+    """Start a Spark cluster and return its address once all executors are registered.
 
     Raises:
         EngineError: If a process ends. The error message has its last output.
@@ -97,7 +97,7 @@ def _started(
     launcher: Launcher,
     address: Address,
 ) -> str | None:
-    """Start all processes; return the last output of one that ended instead, or None.
+    """Start all Spark processes; return the last output of one that ended, or None.
 
     Raises `EngineError`.
     """
@@ -177,7 +177,7 @@ def _held_mib(shape: Shape) -> int:
 
 
 def _workers(address: Address) -> tuple[bool, int]:
-    """Return True if the master reports its state, and the number of live workers."""
+    """Return whether the Spark master answers, and the number of live workers."""
     try:
         state = master_state(HOST, address["master_page_port"])
     except OSError:
@@ -207,7 +207,7 @@ def _listens(address: Address) -> bool:
 
 
 def _await(is_there: Callable[[], bool], launcher: Launcher, what: str) -> str | None:
-    """Return None once the condition holds, or the last output of a process that ended.
+    """Return None once a condition holds, or the last output of a process that ended.
 
     Raises `EngineError`.
     """
@@ -217,8 +217,9 @@ def _await(is_there: Callable[[], bool], launcher: Launcher, what: str) -> str |
             return output
         if time.monotonic() > deadline_s:
             raise EngineError(
-                f"{TITLE} waited {START_PATIENCE_S:.0f} s for {what}: the host is overloaded, or"
-                " has no memory for so many workers. Try again when it is quieter, or with fewer."
+                f"{TITLE} waited {START_PATIENCE_S:.0f} s for {what}: the host is overloaded, "
+                "or has too little memory for its workers. Try again while the host is less "
+                "busy, or with fewer workers."
             )
         time.sleep(LOOK_S)
     return None

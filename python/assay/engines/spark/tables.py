@@ -1,4 +1,4 @@
-"""Tables are Parquet files in a directory, which each new driver must register.
+"""Manages Spark tables: Parquet files that each new driver must register.
 
 Spark keeps its table catalogue in the driver's memory. No file contains a path, so the directory
 can be copied and moved. The files define columns and types.
@@ -54,7 +54,7 @@ def run_script(instance: Instance, sql: str) -> None:
 
 
 def load(instance: Instance, table: str, rows: ArrowStream) -> None:
-    """Write a table's files and register it with Spark.
+    """Write a table's Parquet files and register it with Spark.
 
     Raises `EngineError`.
     """
@@ -72,7 +72,9 @@ def count(instance: Instance, table: str) -> int:
     ((counted,),) = instance.handle.text(filled("count.sql", table=name_of(table)))
     rows, stored = int(counted or -1), count_rows(lake_of(instance), table)
     if rows != stored:
-        raise EngineError(f"Spark counts {rows} rows of {table}, and its files have {stored}.")
+        raise EngineError(
+            f"Spark counts {rows} rows in table {table}, and the table's files contain {stored}."
+        )
     return rows
 
 
@@ -96,7 +98,7 @@ def gather_statistics(link: Link, lake: Path) -> None:
 
 
 def lake_of(instance: Instance) -> Path:
-    """Return the directory of all tables.
+    """Return the directory of all Parquet tables of a private Spark cluster.
 
     Raises `EngineError` if the cluster is not private.
     """
@@ -115,11 +117,11 @@ def type_name(kind: pa.DataType) -> str:
     for is_it, name in NAMES:
         if is_it(kind):
             return name
-    raise EngineError(f"Spark has no type for columns of {kind}: cast it in the data.")
+    raise EngineError(f"Spark has no type for columns of type {kind}: cast the column in the data.")
 
 
 def _creation(lake: Path, table: str) -> str:
-    """Return the statement that registers a table."""
+    """Return the SQL that registers a table with Spark."""
     schema = pq.read_schema(table_files(lake, table)[0])
     columns = ", ".join(f"{name_of(field.name)} {type_name(field.type)}" for field in schema)
     location = text_of((lake / table).absolute().as_uri())
@@ -127,7 +129,7 @@ def _creation(lake: Path, table: str) -> str:
 
 
 def write_out(instance: Instance) -> None:
-    """Wait until all files are on disk."""
+    """Wait until all table files are flushed to disk."""
     for file in lake_of(instance).rglob("*.parquet"):
         descriptor = os.open(file, os.O_RDONLY)
         try:

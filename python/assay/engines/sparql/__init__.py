@@ -1,1 +1,1 @@
-"""Any running SPARQL endpoint."""
+"""The engine `sparql`: any running SPARQL endpoint."""

@@ -1,4 +1,4 @@
-"""Any running SPARQL endpoint; see `assay.engines.contract`."""
+"""The engine `sparql`: any running SPARQL endpoint."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ class SparqlEngine(EndpointEngine):
         """Raise `EngineError`: an endpoint cannot be obtained."""
         del wanted, tell
         raise EngineError(
-            "an endpoint is asked where it runs already: name it with --dsn, such as"
-            " http://127.0.0.1:3030/ds/query"
+            "a SPARQL endpoint must be running: name it with --dsn, such as "
+            "http://127.0.0.1:3030/ds/query"
         )
 
     def start(
@@ -30,9 +30,9 @@ class SparqlEngine(EndpointEngine):
     ) -> Address:
         """Raise `EngineError`: an endpoint is started by its owner."""
         del product, place, settings, launcher
-        raise EngineError("an endpoint that is named by its URL is started by its owner.")
+        raise EngineError("Assay cannot start an endpoint that is named by its URL.")
 
 
 def engine(facts: EngineFacts) -> SparqlEngine:
-    """Return the engine of this folder."""
+    """Return the engine `sparql`, with the facts of its `engine.toml`."""
     return SparqlEngine(facts)

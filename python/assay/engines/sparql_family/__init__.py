@@ -1,1 +1,1 @@
-"""Parts of engines that speak the SPARQL protocol over HTTP."""
+"""Shared code of engines that speak the SPARQL protocol over HTTP."""

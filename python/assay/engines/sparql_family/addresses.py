@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 from urllib.parse import SplitResult, parse_qsl, quote, unquote, urlencode, urljoin, urlsplit
 
 from assay.engines.contract import EngineError
-from assay.model.errors import suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -72,29 +71,32 @@ def read_dsn(dsn: str) -> Address:
 
 
 def _here(host: str) -> str:
-    """Return the host, which must be local: Assay does not load other people's servers."""
+    """Return the host, which must be local."""
     try:
         addresses = {entry[4][0] for entry in socket.getaddrinfo(host, None)}
     except OSError as error:
-        raise EngineError(f"--dsn: {host} has no address ({error}); is the name right?") from error
+        raise EngineError(
+            f"--dsn: the host name {host} cannot be resolved ({error}); is the name right?"
+        ) from error
     if not all(ipaddress.ip_address(address).is_loopback for address in addresses):
         raise EngineError(
-            f"--dsn: {host} is not this host, and endpoints are measured on loopback only: run it"
-            " here, or forward a port of 127.0.0.1 to it."
+            f"--dsn: {host} is another host, and Assay measures SPARQL endpoints on loopback "
+            "only: run the endpoint here, or forward a port of 127.0.0.1 to it."
         )
     return host
 
 
 def _parameters(pairs: list[tuple[str, str]]) -> tuple[dict[str, str], list[tuple[str, str]]]:
-    """Return Assay's parameters, and those of the endpoint.
+    """Return a DSN's parameters for Assay, and those for the endpoint.
 
     Raises `EngineError`.
     """
     ours = {name: value for name, value in pairs if name in OURS}
     for name, choices in CHOICES.items():
         if name in ours and ours[name] not in choices:
-            hint = suggestion(ours[name], list(choices))
-            raise EngineError(f"--dsn: {name}={ours[name]} is none of {', '.join(choices)}; {hint}")
+            raise EngineError(
+                f"--dsn: {name} is {ours[name]!r} and must be one of {', '.join(choices)}."
+            )
     return ours, [pair for pair in pairs if pair[0] not in OURS]
 
 
@@ -108,15 +110,15 @@ def _target(path: str, parameters: list[tuple[str, str]]) -> str:
 
 
 def _other(url: SplitResult, named: str | None, theirs: list[tuple[str, str]]) -> str | None:
-    """Return another address of the same server: a path, or a whole URL."""
+    """Return another address of the endpoint's server, from a path or whole URL."""
     if named is None:
         return None
     base = f"{url.scheme}://{url.netloc}{url.path}"
     other = urlsplit(urljoin(base, named))
     if (other.scheme, other.hostname, other.port) != (url.scheme, url.hostname, url.port):
         raise EngineError(
-            f"--dsn: {named} is on another server than the endpoint for queries: both are asked"
-            " over one connection, so name a path of the same one."
+            f"--dsn: {named} is on another server than the query endpoint, and both share one "
+            "connection: name a path on the same server."
         )
     return _target(other.path or "/", [*theirs, *parse_qsl(other.query, keep_blank_values=True)])
 
@@ -132,14 +134,14 @@ def _authorization(url: SplitResult) -> str | None:
 
 
 def with_graph(target: str, name: str, graph: str | None) -> str:
-    """Return a target with a graph in the parameter of this name; unchanged without a graph."""
+    """Return a URL with a graph as the parameter of this name."""
     if graph is None:
         return target
     return f"{target}{'&' if '?' in target else '?'}{urlencode({name: graph})}"
 
 
 def session_config(address: Address) -> str:
-    """Return the settings of the driver's sessions as JSON, which may hold a password."""
+    """Return the configuration of JDBC sessions as JSON, which may hold a password."""
     graph, update = address.get("graph"), address.get("update")
     return json.dumps(
         {

@@ -1,4 +1,4 @@
-"""A client of an endpoint for administration: it checks, counts and marks, and is never timed."""
+"""A client of a SPARQL endpoint for administration, which is never timed."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ STATEMENTS = "application/n-triples"
 
 
 def query_text(name: str, **values: str) -> str:
-    """Return the query in a file, with values in place of `${name}`."""
+    """Return the SPARQL query in a file, with values in place of `${name}`."""
     text = (CONF / name).read_text(encoding="utf-8")
     for key, value in values.items():
         text = text.replace(f"${{{key}}}", value)
@@ -33,7 +33,7 @@ def query_text(name: str, **values: str) -> str:
 
 
 class Client:
-    """One connection to an endpoint.
+    """One connection to a SPARQL endpoint.
 
     Errors of a client are `EngineError` with a remedy.
     """
@@ -47,7 +47,7 @@ class Client:
 
     @property
     def place(self) -> str:
-        """Return the endpoint's host and port, for readers."""
+        """Return the endpoint's host and port as text."""
         return f"{self._address['host']}:{self._address['port']}"
 
     def close(self) -> None:
@@ -63,7 +63,7 @@ class Client:
             os.close(self.locks.pop())
 
     def rows(self, text: str, graph: str | None = None) -> list[dict[str, str]]:
-        """Return rows of a query: texts by variable.
+        """Return the rows of a SPARQL query: texts by variable.
 
         The answer of an ASK query is one row with variable `boolean`.
         """
@@ -83,7 +83,7 @@ class Client:
     def request(
         self, method: str, target: str, body: bytes | None, headers: dict[str, str]
     ) -> bytes:
-        """Return the body of a successful answer; empty for a missing graph (404)."""
+        """Return the body of an endpoint's answer; empty for a missing graph (404)."""
         fields = {"User-Agent": "assay", "Accept-Encoding": "identity", **headers}
         if self._address.get("authorization"):
             fields["Authorization"] = self._address["authorization"]
@@ -96,8 +96,9 @@ class Client:
             raise EngineError(self._refusal(answer, content))
         if answer.headers.get_content_type() == "text/html" and headers.get("Accept") == ROWS:
             raise EngineError(
-                f"a web page came from {self.place}{target.partition('?')[0]}: the URL is no SPARQL"
-                " endpoint; name the one that takes queries, such as http://127.0.0.1:3030/ds/query"
+                f"{self.place}{target.partition('?')[0]} returned a web page, so the URL is not "
+                "a SPARQL endpoint: name the query endpoint, such as "
+                "http://127.0.0.1:3030/ds/query"
             )
         return content
 
@@ -124,8 +125,8 @@ class Client:
             self.close()
             message = str(error) or type(error).__name__
             raise EngineError(
-                f"what is at {self.place} does not answer as a server of HTTP does ({message}): is"
-                " the port right, and is it http or https?"
+                f"the server at {self.place} does not respond in HTTP ({message}): is the port "
+                "right, and is it http or https?"
             ) from error
 
     def _opened(self) -> http.client.HTTPConnection:
@@ -176,8 +177,8 @@ class Client:
             return [{name: term["value"] for name, term in row.items()} for row in bindings]
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise EngineError(
-                f"what {self.place} answers is no result of SPARQL as JSON ({error}): is the URL"
-                " that of an endpoint for queries?"
+                f"the response of {self.place} is not a SPARQL result in JSON ({error}): is the "
+                "URL a query endpoint?"
             ) from error
 
 

@@ -1,4 +1,4 @@
-"""The behaviour that all engines with SPARQL endpoints share; see `engines.contract`."""
+"""The behaviour that all engines with SPARQL endpoints share."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ALIVE_PATIENCE_S = 30.0
 
 
 class EndpointEngine:
-    """Base of engines with SPARQL endpoints: `LoadsTriples`, `TellsIfItLoads`, most of `Server`.
+    """Base class of engines with SPARQL endpoints.
 
     An instance's `handle` is a `Client`. For a private server the address also has `pid` and
     `settings`, besides the keys in `addresses`.
@@ -34,7 +34,7 @@ class EndpointEngine:
         self._facts = facts
 
     def address(self, dsn: str) -> Address:
-        """Return the address of a running server.
+        """Return the address of a running SPARQL server from its DSN.
 
         Raises `EngineError` for an invalid DSN.
         """
@@ -53,7 +53,7 @@ class EndpointEngine:
         return Instance({}, Client(address, server=first.server), address=dict(address))
 
     def detach(self, instance: Instance) -> None:
-        """Close the connection."""
+        """Close the connection to SPARQL."""
         instance.handle.release()
 
     def version(self, instance: Instance) -> str:
@@ -66,27 +66,27 @@ class EndpointEngine:
         return {**settings, "server": instance.handle.server or NOT_TOLD}
 
     def processes(self, instance: Instance) -> tuple[int, ...]:
-        """Return the pid that listens on the port, if it is visible on this host."""
+        """Return the pid that listens on the endpoint's port, if visible on this host."""
         pid = instance.address.get("pid") or listener(instance.address["port"])
         return () if pid is None else (pid,)
 
     def port(self, instance: Instance) -> int | None:
-        """Return the endpoint's port."""
+        """Return the SPARQL endpoint's port."""
         return int(instance.address["port"])
 
     def sessions(self, instance: Instance, script: Script, seed: int, clients: int) -> list[object]:
-        """Return one connection per client."""
+        """Return one SPARQL session per client."""
         return self.share_of_sessions(instance, script, seed, range(clients))
 
     def share_of_sessions(
         self, instance: Instance, script: Script, seed: int, numbers: range
     ) -> list[object]:
-        """Return the sessions with these numbers out of all clients' sessions."""
+        """Return the SPARQL sessions with the given numbers out of all clients' sessions."""
         config, facts = session_config(instance.address), json.dumps(script.facts())
         return [_core.SparqlSession(config, facts, seed, number) for number in numbers]
 
     def loads(self, instance: Instance) -> bool:
-        """Return True if a Graph Store endpoint is named; otherwise existing data are queried."""
+        """Return True if triples can be loaded, by the Graph Store protocol."""
         return instance.address.get("store") is not None
 
     def load_triples(self, instance: Instance, rows: ArrowStream, streams: int, tell: Tell) -> None:
@@ -96,7 +96,7 @@ class EndpointEngine:
         try:
             _core.sparql_load(session_config(instance.address), store, rows, streams)
         except OSError as error:
-            raise EngineError(f"the server does not take the data: {error}") from error
+            raise EngineError(f"the server cannot load the data: {error}") from error
 
     def count_triples(self, instance: Instance) -> int:
         """Return the number of triples in the default graph of queries."""
@@ -104,27 +104,27 @@ class EndpointEngine:
         return int(rows[0]["count"])
 
     def finish_triples(self, instance: Instance) -> None:
-        """Do nothing: the SPARQL protocol has no such step, and acknowledged data are kept."""
+        """Do nothing after a load: SPARQL servers need no step to keep acknowledged data."""
         del instance
 
     def schema_mark(self, instance: Instance, name: str) -> str | None:
-        """Return the note on the graph that stands for the schema."""
+        """Return the note that marks a graph as Assay's."""
         return graphs.mark_of(instance, name)
 
     def lock_schema(self, instance: Instance, name: str) -> bool:
-        """Take a lock on a file of this host, which is released with the connection."""
+        """Lock a file on this host, until the connection is released."""
         return graphs.lock(instance, name)
 
     def make_schema(self, instance: Instance, name: str, mark: str) -> None:
-        """Write the note; the graph is created with its first triple."""
+        """Write the note that marks a graph as Assay's."""
         graphs.note(instance, name, mark)
 
     def mark_schema(self, instance: Instance, name: str, mark: str) -> None:
-        """Change the note."""
+        """Change the note that marks a graph as Assay's."""
         graphs.note(instance, name, mark)
 
     def use_schema(self, instance: Instance, name: str) -> None:
-        """Make this graph the default of the instance and of later sessions."""
+        """Make a graph the default for this connection and for later sessions."""
         instance.address["graph"] = graphs.graph_of(name)
 
     def drop_schema(self, instance: Instance, name: str) -> None:

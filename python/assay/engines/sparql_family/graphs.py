@@ -1,4 +1,4 @@
-"""Assay's graphs on a user's server, by the Graph Store protocol.
+"""Manages Assay's graphs on a user's server, by the Graph Store protocol.
 
 A graph stands for a schema: `urn:assay:graph:NAME`. The note on a graph is one triple of another
 graph, which has the same name with the suffix `:mark`.
@@ -27,26 +27,25 @@ LOCKS = "graphs"
 
 
 def graph_of(name: str) -> str:
-    """Return the graph that stands for a schema of this name."""
+    """Return the graph that stands for a schema, by the schema's name."""
     return f"{GRAPH}{name}"
 
 
 def store_of(instance: Instance) -> str:
-    """Return the server's Graph Store.
+    """Return the URL of the server's Graph Store.
 
     Raises `EngineError` if the DSN names none.
     """
     store = instance.address.get("store")
     if store is None:
         raise EngineError(
-            "nothing can be loaded without a Graph Store endpoint: name it in --dsn, such as"
-            " ?store=/ds/data"
+            "loading data needs a Graph Store endpoint: name it in --dsn, such as ?store=/ds/data"
         )
     return str(store)
 
 
 def mark_of(instance: Instance, name: str) -> str | None:
-    """Return the note on a graph; None without a note."""
+    """Return the note that marks a graph as Assay's; None without a note."""
     client: Client = instance.handle
     graph = graph_of(name)
     rows = client.rows(query_text("mark.rq", graph=graph), f"{graph}:mark")
@@ -54,14 +53,14 @@ def mark_of(instance: Instance, name: str) -> str | None:
 
 
 def note(instance: Instance, name: str, mark: str) -> None:
-    """Write a graph's note, replacing an earlier one."""
+    """Write the note that marks a graph as Assay's."""
     graph = graph_of(name)
     line = f"<{graph}> <{MARK}> {json.dumps(mark)} .\n"
     _send(instance, "PUT", f"{graph}:mark", line.encode())
 
 
 def drop(instance: Instance, name: str) -> None:
-    """Drop a graph, and then its note."""
+    """Drop a graph, and then the note that marks the graph as Assay's."""
     for graph in (graph_of(name), f"{graph_of(name)}:mark"):
         # The graph is emptied instead of deleted, because servers answer differently for a missing
         # graph.
@@ -75,7 +74,7 @@ def _send(instance: Instance, method: str, graph: str, body: bytes) -> None:
 
 
 def lock(instance: Instance, name: str) -> bool:
-    """Lock a name among the runs of this host, until the client is released."""
+    """Lock a graph's name among the runs of this host."""
     label = f"{instance.address['host']}:{instance.address['port']}:{name}"
     digest = hashlib.sha256(label.encode()).hexdigest()[:16]
     locks = state_dir() / LOCKS

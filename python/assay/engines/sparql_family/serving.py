@@ -20,7 +20,7 @@ LOOK_S = 0.02
 
 
 class Served(NamedTuple):
-    """A program that serves SPARQL.
+    """A server program that answers SPARQL.
 
     Attributes:
         title: Title of the product, for readers.
@@ -36,7 +36,7 @@ class Served(NamedTuple):
 
 
 def serve(served: Served, address_of: Callable[[int], Address]) -> Address:
-    """Start a server on a free port; return its address, with `pid`, once it answers.
+    """Start a SPARQL server on a free port; return its address once it answers.
 
     Raises:
         EngineError: If the server does not start. The error message has its last output.
@@ -52,7 +52,7 @@ def serve(served: Served, address_of: Callable[[int], Address]) -> Address:
 
 
 def serve_again(served: Served, address: Address) -> None:
-    """Restart a server that died, at its address.
+    """Restart a crashed SPARQL server at its address.
 
     Raises `EngineError`.
     """
@@ -62,7 +62,7 @@ def serve_again(served: Served, address: Address) -> None:
 
 
 def _started(served: Served, address: Address) -> str | None:
-    """Return None once the server answers, or its last output if it ended.
+    """Return None once the SPARQL server answers, or its last output if it ended.
 
     Raises `EngineError`.
     """
@@ -75,6 +75,6 @@ def _started(served: Served, address: Address) -> str | None:
             return None
         time.sleep(LOOK_S)
     raise EngineError(
-        f"{served.title} did not answer within {served.patience_s:.0f} s of its start: the host is"
-        " overloaded or the disk does not answer. Try again when it is quieter."
+        f"{served.title} did not answer within {served.patience_s:.0f} s of its start: the host "
+        "is overloaded or the disk does not answer. Try again while the host is less busy."
     )

@@ -1,4 +1,4 @@
-"""Reads a statement's compiled program: columns that it reads, and comparisons of its scans."""
+"""Reads SQLite's bytecode of a statement: columns read, and filters of scans."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ STEP_ON = 1
 
 @dataclass(frozen=True)
 class Comparison:
-    """One comparison that removes rows of a scan.
+    """One comparison in SQLite's bytecode that removes rows of a scan.
 
     Attributes:
         column: Column of the scanned table.
@@ -65,7 +65,7 @@ class Comparison:
 
 @dataclass(frozen=True)
 class FilteredScan:
-    """One scan of a whole table that compares each row first.
+    """One scan of a whole table that filters each row first.
 
     Attributes:
         table: Name of the table.
@@ -81,7 +81,7 @@ class FilteredScan:
 def program_of(
     connection: apsw.Connection, text: str, values: Sequence[object]
 ) -> list[apsw.ext.VDBEInstruction]:
-    """Return the instructions of a statement by address.
+    """Return SQLite's bytecode instructions of a statement by address.
 
     Raises apsw's errors.
     """
@@ -99,7 +99,7 @@ def columns_by_root(connection: apsw.Connection) -> dict[int, dict[int, tuple[st
 def columns_read(
     program: Iterable[apsw.ext.VDBEInstruction], places: Mapping[int, Places]
 ) -> dict[str, list[str]]:
-    """Return columns that a program reads from rows or index entries, by table."""
+    """Return the columns that SQLite's bytecode reads, by table."""
     cursors: dict[int, Places] = {}
     columns_by_table: dict[str, list[str]] = {}
     for step in program:
@@ -117,7 +117,7 @@ def filtered_scans(
     places: Mapping[int, Places],
     values: Sequence[object],
 ) -> list[FilteredScan]:
-    """Return scans of whole tables that compare each row before any other step."""
+    """Return the scans of whole tables that filter each row before any other step."""
     begins = [at for at, step in enumerate(program) if step.opcode == BEGINNING] or [0]
     return [
         scan
@@ -153,7 +153,7 @@ def _comparisons(
     cursors: Mapping[int, Places],
     constants: Mapping[int, object],
 ) -> tuple[list[Comparison], int]:
-    """Return comparisons of a loop's rows up to the first branch, and steps to the first one."""
+    """Return the comparisons of a scan loop up to its first branch, and the steps to it."""
     scanned = program[end].p1
     # Columns of outer loops are in registers that earlier instructions filled.
     registers = _registers(program[:begin], cursors)
@@ -177,7 +177,7 @@ def _comparison(
     registers: Mapping[int, tuple[int, tuple[str, str]]],
     constants: Mapping[int, object],
 ) -> Comparison | None:
-    """Return a comparison with the scanned table's column on one side only; otherwise None.
+    """Return a comparison with a column of the scanned table on one side; None otherwise.
 
     The result is also None for another collation, which only the statement's text shows.
     """
@@ -200,7 +200,7 @@ def _comparison(
 def _registers(
     steps: Iterable[apsw.ext.VDBEInstruction], cursors: Mapping[int, Places]
 ) -> dict[int, tuple[int, tuple[str, str]]]:
-    """Return cursor and column that each register was filled from."""
+    """Return the cursor and column from which each bytecode register was filled."""
     filled = {}
     for step in steps:
         column = _column(step, cursors)
@@ -217,7 +217,7 @@ def _registers(
 def _constants(
     program: Iterable[apsw.ext.VDBEInstruction], values: Sequence[object]
 ) -> dict[int, object]:
-    """Return values of registers that are filled once: parameters and literals."""
+    """Return the values of bytecode registers that are filled once: parameters and literals."""
     filled: dict[int, object] = {}
     for step in program:
         if step.p1 is None or step.p2 is None:
@@ -242,7 +242,7 @@ def _open(
 def _column(
     step: apsw.ext.VDBEInstruction, cursors: Mapping[int, Places]
 ) -> tuple[str, str] | None:
-    """Return table and column that a step reads from a row; None if it reads none."""
+    """Return the table and column that a bytecode step reads; None if it reads none."""
     if step.p1 is None or step.p2 is None:
         return None
     if step.opcode == COLUMN:

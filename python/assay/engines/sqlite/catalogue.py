@@ -1,4 +1,4 @@
-"""Facts of a database that explain its plans: indexes, and settings that differ from defaults."""
+"""Reads indexes and changed settings of a SQLite database, which explain its plans."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Extracts conditions of statements that scan one table, from their text.
+"""Extracts the WHERE condition of statements that scan one table, from their text.
 
 A statement's compiled program shows comparisons of columns with values. Other conditions, such as
 on a function of a column, are only in the text.
@@ -90,7 +90,7 @@ def _values(text: str) -> int:
 def counted_condition(
     connection: apsw.Connection, text_condition: TextCondition, values: Sequence[object]
 ) -> list[dict[str, Any]]:
-    """Return rows that the scan reads and keeps, in the form of `scans.counted_scans`.
+    """Return the rows that a scan reads and keeps, counted by extra queries.
 
     Raises apsw's errors.
     """

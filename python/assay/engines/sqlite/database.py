@@ -1,4 +1,4 @@
-"""The database file of an instance, and the connections to it."""
+"""Opens the SQLite database file, and connections to it."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ MADE_WHERE_MISSING = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
 
 @dataclass
 class Database:
-    """One database file with its connections.
+    """One SQLite database file with its connections.
 
     The first connection is the engine's; each session has its own.
 
@@ -71,19 +71,19 @@ class Database:
         return apsw.SQLITE_OPEN_READONLY if self.reads_only else apsw.SQLITE_OPEN_READWRITE
 
     def connection(self) -> apsw.Connection:
-        """Return a further connection, which is closed with the database."""
+        """Return a further SQLite connection, which is closed with the database."""
         made = connected(self.path, self.settings, self.flags)
         self.connections.append(made)
         return made
 
     def copy(self, directory: Path) -> apsw.Connection:
-        """Return a writable connection to a copy of the file in a directory.
+        """Return a writable connection to a copy of the database file.
 
         Raises:
             EngineError: If the file is too large or cannot be copied.
         """
         if self.path.stat().st_size > COPIED_BYTES_MAX:
-            raise EngineError(f"{self.path} has more than {bytes_text(COPIED_BYTES_MAX)}")
+            raise EngineError(f"the file {self.path} is larger than {bytes_text(COPIED_BYTES_MAX)}")
         made = connected(directory / COPY_FILE, self.settings)
         try:
             with made.backup("main", self.own, "main") as backup:
@@ -94,7 +94,7 @@ class Database:
         return made
 
     def session(self, script: str, seed: int, number: int) -> _core.SqliteSession:
-        """Open a connection of the driver that executes a script (JSON).
+        """Open a SQLite session of the driver that executes a script.
 
         Raises `SessionOpenError`.
         """
@@ -103,7 +103,7 @@ class Database:
         return made
 
     def native(self, settings: Mapping[str, str]) -> str:
-        """Return how the core opens the file (JSON), with the functions of apsw's SQLite."""
+        """Return how the Rust core opens the database file, as JSON."""
         own = [name for name in settings if name not in pragmas.OF_THE_FILE]
         init = [f"pragma {name} = {settings[name]}" for name in own]
         return json.dumps(
@@ -123,7 +123,7 @@ class Database:
 
 
 def opened(path: Path, settings: Mapping[str, str], scratch: Path) -> Database:
-    """Open Assay's own database file and return it; the file is created if it does not exist.
+    """Open Assay's own SQLite database file, which is created if it does not exist.
 
     Raises:
         EngineError: If the file cannot be opened, or a setting has no effect.
@@ -135,7 +135,7 @@ def opened(path: Path, settings: Mapping[str, str], scratch: Path) -> Database:
 def opened_file(
     path: Path, settings: Mapping[str, str], scratch: Path, *, reads_only: bool
 ) -> Database:
-    """Open a user's own database file.
+    """Open a user's own SQLite database file.
 
     Raises the errors of `opened`.
     """
@@ -152,7 +152,7 @@ def _shared(database: Database, scratch: Path) -> Database:
 
 
 def give_to_core(connection: apsw.Connection) -> None:
-    """Have SQLite pass its functions to Assay's core, as to an extension.
+    """Have SQLite pass its functions to Assay's Rust core.
 
     Two copies of SQLite in a process would release each other's file locks.
     """
@@ -164,7 +164,7 @@ def give_to_core(connection: apsw.Connection) -> None:
 def connected(
     path: Path, settings: Mapping[str, str], flags: int = MADE_WHERE_MISSING
 ) -> apsw.Connection:
-    """Return a connection with its settings applied.
+    """Return a SQLite connection with settings applied.
 
     Raises `EngineError`.
     """

@@ -1,4 +1,4 @@
-"""SQLite: opened in the host process, loaded from Arrow streams, one connection per session."""
+"""The engine SQLite, embedded in the driver's process and loaded from Arrow streams."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import apsw
 
 from assay.engines.checking import named_file
 from assay.engines.contract import EngineError, Instance, Place, Product
-from assay.engines.sqlite import loading, trying
+from assay.engines.sqlite import loading, preflight
 from assay.engines.sqlite import settings as pragmas
 from assay.engines.sqlite.counters import SqliteCounters
 from assay.engines.sqlite.database import (
@@ -56,23 +56,24 @@ class SqliteEngine:
         version = apsw.sqlite_lib_version()
         if version != self._facts.version_pinned:
             raise EngineError(
-                f"apsw has SQLite {version} in it, and {self._facts.version_pinned} is pinned:"
-                " run `make setup` again."
+                f"apsw contains SQLite {version}, and Assay needs version "
+                f"{self._facts.version_pinned}: run `make setup` again."
             )
         if wanted.version is not None and not f"{version}.".startswith(f"{wanted.version}."):
             raise EngineError(
-                f"SQLite {version} comes with Assay, and {wanted.version} was asked for: it is part"
-                " of a Python package, so another version needs an environment of its own."
+                f"Assay contains SQLite {version}, so version {wanted.version} is not "
+                "available. It is part of a Python package: install the other version in a "
+                "separate Python environment."
             )
         return Product(version, origin={"package": f"apsw {apsw.apsw_version()}"})
 
     def check_settings(self, product: Product, settings: Mapping[str, str]) -> None:
-        """Check names and values of settings."""
+        """Check names and values of SQLite settings."""
         del product
         pragmas.checked(settings)
 
     def start(self, place: Place, settings: Mapping[str, str]) -> Instance:
-        """Open the database file of `place`, which is created if it does not exist."""
+        """Open the SQLite database file, which is created if it does not exist."""
         if place.file is not None:
             return self._on_file(place, place.file, settings)
         asked = pragmas.checked({**self._facts.settings, **settings})
@@ -82,29 +83,31 @@ class SqliteEngine:
     def _on_file(self, place: Place, file: Path, settings: Mapping[str, str]) -> Instance:
         """Open a user's own file with only the requested settings."""
         if strange := sorted(set(settings) & {pragmas.JOURNAL_MODE, *pragmas.OF_THE_FILE}):
-            raise EngineError(f"--set {strange[0]}: it would change {file}; leave it out.")
+            raise EngineError(
+                f"--set {strange[0]} would change the file {file}: remove this option."
+            )
         patience = {PATIENCE: self._facts.settings[PATIENCE]}
         asked = pragmas.checked({**patience, **settings})
         database = opened_file(file, asked, place.scratch, reads_only=place.reads_only)
         return Instance(dict(settings), database, place)
 
     def file(self, dsn: str) -> Path:
-        """Return the database file that a DSN names."""
+        """Return the SQLite database file that a user's DSN (data source name) refers to."""
         return named_file(dsn, SCHEME)
 
     def exact_undo(self, instance: Instance, make: str, undo: str) -> str:
-        """Return statements that restore replaced statistics exactly, else the given ones."""
+        """Return SQL that restores replaced SQLite statistics exactly, or the given undo SQL."""
         return exact_undo(_database(instance).own, make, undo)
 
     def try_statements(
         self, instance: Instance, operations: Sequence[Sequence[Trial]]
     ) -> list[list[Tried]]:
-        """Try statements with EXPLAIN, which executes nothing."""
-        return trying.try_statements(_database(instance).own, operations)
+        """Check that SQLite accepts statements, by EXPLAIN, which executes nothing."""
+        return preflight.try_statements(_database(instance).own, operations)
 
     def known_tables(self, instance: Instance) -> list[KnownTable]:
-        """Return the tables of the file."""
-        return trying.known_tables(_database(instance).own)
+        """Return the tables of the SQLite database file."""
+        return preflight.known_tables(_database(instance).own)
 
     def stop(self, instance: Instance) -> None:
         """Close all connections, the last of which writes a checkpoint."""
@@ -115,7 +118,7 @@ class SqliteEngine:
         return pragmas.effective(_database(instance).own)
 
     def sessions(self, instance: Instance, script: Script, seed: int, clients: int) -> list[object]:
-        """Return one connection per client."""
+        """Return one SQLite session per client."""
         database, facts = _database(instance), json.dumps(script.facts())
         return [database.session(facts, seed, number) for number in range(clients)]
 
@@ -136,7 +139,7 @@ class SqliteEngine:
         return SqliteCounters(_database(instance))
 
     def run_script(self, instance: Instance, sql: str) -> None:
-        """Run statements of a workload's schema."""
+        """Run the SQL statements of a workload's schema on SQLite."""
         for statement in statements(sql):
             loading.run(_database(instance), statement)
 
@@ -148,11 +151,11 @@ class SqliteEngine:
             tell("keys and indexes", done, expected, "statements")
 
     def prepare(self, instance: Instance, sql: str) -> None:
-        """Run statements one by one, each in its own transaction unless they `begin` one."""
+        """Run SQL statements on SQLite one by one."""
         self.run_script(instance, sql)
 
     def settle(self, instance: Instance) -> None:
-        """Write a checkpoint."""
+        """Write a checkpoint so that nothing is written while queries are timed."""
         try:
             loading.checkpoint(_database(instance))
         except apsw.Error as error:
@@ -164,13 +167,13 @@ class SqliteEngine:
         loading.fill(_database(instance), table, rows)
 
     def count(self, instance: Instance, table: str) -> int:
-        """Return the number of rows of a table."""
+        """Return the number of rows of a SQLite table."""
         asked = _database(instance).own.execute(script("count.sql", table=quoted(table)))
         rows: int = asked.get
         return rows
 
     def finish_load(self, instance: Instance) -> None:
-        """Gather statistics and make the file durable."""
+        """Gather SQLite's table statistics after a load, and make the database file durable."""
         loading.finish(_database(instance))
 
 
@@ -180,5 +183,5 @@ def _database(instance: Instance) -> Database:
 
 
 def engine(facts: EngineFacts) -> SqliteEngine:
-    """Return the engine of this folder."""
+    """Return the engine `sqlite`, with the facts of its `engine.toml`."""
     return SqliteEngine(facts)

@@ -56,12 +56,12 @@ _NAMED = re.compile(r"(?i)\b(\w+)\s+as\s+(\w+)\b")
 
 
 class SqlitePlans:
-    """Reads plans of SQLite; implements `assay.engines.plan_reading.PlanReader`."""
+    """Reads plans of SQLite."""
 
     def __init__(
         self, connection: apsw.Connection, copied: Callable[[], apsw.Connection] | None = None
     ) -> None:
-        """Take the connection to query.
+        """Take over a SQLite connection for reading plans.
 
         Args:
             connection: Connection, which is closed with the reader.
@@ -85,14 +85,14 @@ class SqlitePlans:
                 yield explained
 
     def play(self, statements: Iterable[PlanAsked], limit_s: float) -> Iterator[PlanAnswer]:
-        """Execute statements with their plans; implements `PlaysPrograms`."""
+        """Execute a program's statements with their plans."""
         with self._begun():
             for asked in statements:
                 yield self._answer(asked, limit_s)
 
     @contextmanager
     def _begun(self) -> Iterator[None]:
-        """Run a transaction that is rolled back."""
+        """Run a SQLite transaction whose changes are rolled back at the end."""
         self._connection.execute("begin")
         try:
             yield
@@ -111,7 +111,7 @@ class SqlitePlans:
         return Explained(native, reason, time.monotonic() - begun_s), is_broken
 
     def _answer(self, asked: PlanAsked, limit_s: float) -> PlanAnswer:
-        """Return a statement's plan, if requested, and then its rows."""
+        """Execute a statement of a transaction; return its rows, and its plan if requested."""
         values = [float(value) if isinstance(value, Decimal) else value for value in asked.values]
         explained = None
         try:
@@ -135,14 +135,14 @@ class SqlitePlans:
         return any(action.action in TRANSACTIONS for action in actions)
 
     def indexes(self) -> list[Index]:
-        """Return the indexes; implements `assay.engines.plan_reading.TellsIndexes`."""
+        """Return the indexes of the database."""
         try:
             return indexes_of(self._connection)
         except apsw.Error as error:
             raise EngineError(_error_text(error)) from error
 
     def changed_settings(self) -> list[ChangedSetting]:
-        """Return changed settings; implements `TellsChangedSettings`."""
+        """Return the settings that differ from their default."""
         try:
             return changed_of(self._connection)
         except apsw.Error as error:
@@ -162,7 +162,7 @@ class SqlitePlans:
             return []
 
     def _writable(self) -> SqlitePlans:
-        """Return a reader of a writable file: itself, or one of a copy."""
+        """Return a plan reader of a writable file: itself, or one of a copy."""
         if self._copied is None:
             return self
         if self._copy is None:
@@ -190,7 +190,7 @@ class SqlitePlans:
         )
 
     def close(self) -> None:
-        """Close the connection."""
+        """Close the connection to SQLite."""
         if self._copy is not None:
             self._copy.close()
         self._connection.close()
@@ -234,7 +234,7 @@ class SqlitePlans:
     def _by_text(
         self, plan: list[dict[str, Any]], text: str, values: Sequence[object]
     ) -> list[dict[str, Any]]:
-        """Return rows of a scan whose condition is only in the statement's text."""
+        """Return row counts of a SQLite scan whose condition only the statement's text shows."""
         condition = condition_of(text) if scanned_alone(plan) else None
         return [] if condition is None else counted_condition(self._connection, condition, values)
 

@@ -43,7 +43,7 @@ def fill(database: Database, table: str, rows: ArrowStream) -> None:
 
 
 def begin_loading(database: Database) -> None:
-    """Apply settings for fast loading."""
+    """Apply SQLite settings for fast loading."""
     if database.before_loading is None:
         settings = pragmas.effective(database.own)
         database.before_loading = {name: settings[name] for name in WHILE_LOADING}
@@ -51,7 +51,7 @@ def begin_loading(database: Database) -> None:
 
 
 def make_keys(database: Database, sql: str) -> Iterator[None]:
-    """Run statements one by one, yielding after each.
+    """Run the statements that create keys one by one, yielding after each.
 
     Raises:
         EngineError: If a statement fails. The error message has the statement.
@@ -76,7 +76,9 @@ def run(database: Database, statement: str) -> None:
             database.own.execute("rollback")
         if isinstance(error, apsw.FullError):
             raise _failed("go on", str(error), is_full=True) from error
-        raise EngineError(f"SQLite refuses: {error}\nThe statement: {statement}") from error
+        raise EngineError(
+            f"SQLite reports an error: {error}\nThe statement: {statement}"
+        ) from error
 
 
 def finish(database: Database) -> None:
@@ -109,6 +111,6 @@ def checkpoint(database: Database) -> None:
 def _failed(what: str, message: str, *, is_full: bool) -> RunFailedError:
     mend = (
         " Free some space, or set XDG_CACHE_HOME (data sets) and XDG_STATE_HOME (the copy of a"
-        " run) to places that have some."
+        " run) to directories with more space."
     )
     return RunFailedError(f"SQLite cannot {what}: {message}.{mend if is_full else ''}")

@@ -57,7 +57,7 @@ def _count(clause: Expr) -> int | None:
 def counted_first_rows(
     connection: apsw.Connection, plan: Sequence[dict[str, Any]], text: str, values: Sequence[object]
 ) -> dict[str, Any] | None:
-    """Return the sort for a statement's first rows, as JSON values; None without a sort.
+    """Return the sort for a statement's first rows; None without a sort.
 
     `found` is the number of rows that fulfil its condition. Raises apsw's errors.
     """
@@ -74,7 +74,7 @@ def counted_first_rows(
 
 
 def with_first_rows(root: PlanNode, counts: Mapping[str, Any], execution_s: float) -> PlanNode:
-    """Return a sort above one table access, with its input and output rows and the time split.
+    """Return a plan with a sort for the first rows, above the table access.
 
     A scan without a measured time gets the whole time, because it must find all rows before the
     sort.

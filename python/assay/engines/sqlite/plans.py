@@ -1,4 +1,4 @@
-"""Converts SQLite's plans to engine-independent terms.
+"""Converts SQLite's plans to the plan tree that all engines share.
 
 EXPLAIN QUERY PLAN lists loops from the outermost to the innermost, then sorts and groupings, and
 beside them subqueries for values or before the loops. This module converts the list to a tree of
@@ -45,7 +45,7 @@ SOURCE = "SQLite's count of steps of scans; this build does not count what is re
 
 @dataclass
 class _Row:
-    """A line of a plan, with the lines below it."""
+    """A line of SQLite's query plan, with the lines below it."""
 
     detail: str
     below: list[_Row] = field(default_factory=list)
@@ -53,7 +53,7 @@ class _Row:
 
 @plan_parser("SQLite")
 def normalised(text: str, operation: str, statement: int, native: str) -> Plan:
-    """Return the operators in a captured text, without counts.
+    """Return the operators in a captured SQLite plan, without counts.
 
     See `HasPlans.plan`.
     """
@@ -68,7 +68,7 @@ def normalised(text: str, operation: str, statement: int, native: str) -> Plan:
         scans = whole.get("scans", ())
         first_rows = whole.get("first_rows")
     except (KeyError, TypeError, AttributeError) as error:
-        raise ValueError(f"this is no plan of SQLite: {error!r}") from error
+        raise ValueError(f"the text is not an SQLite plan: {error!r}") from error
     root = _level(rows, aliases)
     if root is not None and execution_s is not None:
         root = with_scans(root, scans, counted, execution_s)
@@ -97,7 +97,7 @@ def _with_columns(node: PlanNode, columns: dict[str, list[str]]) -> PlanNode:
 
 
 def _tree(rows: list[dict[str, Any]]) -> list[_Row]:
-    """Return the outermost lines.
+    """Return the outermost lines of a SQLite query plan.
 
     Raises `KeyError` for a missing parent.
     """
@@ -111,7 +111,7 @@ def _tree(rows: list[dict[str, Any]]) -> list[_Row]:
 
 
 def _level(rows: list[_Row], aliases: dict[str, str]) -> PlanNode | None:
-    """Return loops of one query as a tree below sorts or groupings; None if there are none."""
+    """Return the loops of one query as a tree below sorts or groupings."""
     tree: PlanNode | None = None
     above: list[str] = []
     beside: list[PlanNode] = []
@@ -156,7 +156,7 @@ def _beside(row: _Row, aliases: dict[str, str]) -> PlanNode:
 
 
 def _input(row: _Row, aliases: dict[str, str], blooms: dict[str, str]) -> PlanNode:
-    """Return the input of a loop: a table, constants, a set operation, or an unknown operator."""
+    """Return the input of a loop in a SQLite plan, such as a table or constants."""
     if _CONSTANT.fullmatch(row.detail):
         return PlanNode("values", row.detail)
     if match := _ACCESS.fullmatch(row.detail):

@@ -24,7 +24,7 @@ def with_scans(
     counted: Mapping[str, float],
     execution_s: float,
 ) -> PlanNode:
-    """Return the tree with counts of scans, for tables that are scanned only once in it.
+    """Return a SQLite plan with counts of its full scans.
 
     Args:
         root: Root of the tree.

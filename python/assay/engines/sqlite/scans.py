@@ -23,7 +23,7 @@ AND = " and "
 def counted_scans(
     connection: apsw.Connection, scans: Iterable[FilteredScan]
 ) -> list[dict[str, Any]]:
-    """Return the row counts of each scan, as JSON values.
+    """Return the rows that each full scan reads and keeps.
 
     Raises apsw's errors.
 
@@ -58,7 +58,7 @@ def _counted(connection: apsw.Connection, scan: FilteredScan) -> dict[str, float
 def _kept(
     connection: apsw.Connection, table: str, comparisons: Iterable[Comparison]
 ) -> tuple[float, float]:
-    """Return rows of a table, and its rows that fulfil comparisons with values."""
+    """Return the number of rows of a table, and of those that fulfil comparisons."""
     fixed = list(comparisons)
     condition = (
         AND.join(f"{quoted(comparison.column)} {comparison.how} ?" for comparison in fixed)

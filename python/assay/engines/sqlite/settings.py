@@ -1,4 +1,4 @@
-"""SQLite's settings are pragmas: their names, their allowed values, and their current values.
+"""Checks SQLite's settings (pragmas): names, allowed values, current values.
 
 SQLite silently accepts unknown pragmas and invalid values, so this module checks both.
 """
@@ -31,7 +31,7 @@ SWITCH_WORDS = {"0": "off", "no": "off", "false": "off", "1": "on", "yes": "on",
 
 @dataclass(frozen=True)
 class Pragma:
-    """The values that one pragma accepts: integers, unless it has keywords.
+    """The values that one SQLite pragma accepts.
 
     Attributes:
         choices: Keywords by the number that SQLite reports; numbers are also accepted.
@@ -42,7 +42,7 @@ class Pragma:
     bytes_each: int | None = None
 
     def canonical(self, value: str) -> str | None:
-        """Return a value in its recorded form; None if the pragma does not accept it."""
+        """Return a pragma's value in its recorded form; None if it is not accepted."""
         word = value.strip().lower()
         if not self.choices:
             return self._number(word)
@@ -62,7 +62,7 @@ class Pragma:
 
     @property
     def takes(self) -> str:
-        """Return the values that the pragma accepts, in words."""
+        """Return text on the values that a pragma accepts."""
         if self.choices:
             return f"one of {', '.join(self.choices)}"
         return "a whole number" + (" or a size such as 64MiB" if self.bytes_each else "")
@@ -114,20 +114,20 @@ def checked(settings: Mapping[str, str]) -> dict[str, str]:
         canonical = PRAGMAS[name].canonical(value)
         if canonical is None:
             raise EngineError(
-                f"SQLite refuses --set {name}={value}: it takes {PRAGMAS[name].takes}."
+                f"SQLite rejects --set {name}={value}: the setting accepts {PRAGMAS[name].takes}."
             )
         canonical_settings[name] = canonical
     return canonical_settings
 
 
 def effective(connection: apsw.Connection) -> dict[str, str]:
-    """Return every setting of a connection."""
+    """Return the value of every setting of a SQLite connection."""
     settings = {name: _effective_value(connection, name) for name in PRAGMAS}
     return {name: value for name, value in settings.items() if value is not None}
 
 
 def apply(connection: apsw.Connection, settings: Mapping[str, str]) -> None:
-    """Apply `checked` settings to a connection, rewriting the file for new page settings.
+    """Apply checked settings to a SQLite connection.
 
     Raises:
         EngineError: If SQLite reports another value afterwards.
@@ -140,13 +140,13 @@ def apply(connection: apsw.Connection, settings: Mapping[str, str]) -> None:
         effective_value = _effective_value(connection, name)
         if effective_value != value:
             raise EngineError(
-                f"SQLite does not take --set {name}={value}: it stays at {effective_value}."
-                " The value is out of range, or another setting rules it out."
+                f"SQLite ignores --set {name}={value}: the setting stays at {effective_value}. "
+                "The value is out of range, or another setting prevents it."
             )
 
 
 def _write_anew(connection: apsw.Connection, wanted: Mapping[str, str]) -> None:
-    """Rewrite the file with other page settings; a file without tables accepts them at once."""
+    """Rewrite the SQLite file with other page settings, which only empty files accept directly."""
     if all(_effective_value(connection, name) == value for name, value in wanted.items()):
         return
     # The page size cannot change while there may be a write-ahead log.

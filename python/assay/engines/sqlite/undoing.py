@@ -1,4 +1,4 @@
-"""Makes statements that undo a change of a user's own file."""
+"""Makes SQL that undoes a change of a user's own SQLite file."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ANALYZE = apsw.SQLITE_ANALYZE
 
 
 def exact_undo(connection: apsw.Connection, make: str, undo: str) -> str:
-    """Return statements that undo a change; statistics tables get their current rows again.
+    """Return SQL that undoes a change, including replaced statistics.
 
     Args:
         connection: Connection to the file, which is only read.
@@ -63,7 +63,9 @@ def _analysed(connection: apsw.Connection, statement: str) -> list[str]:
     try:
         connection.execute(statement, explain=PROGRAM).fetchall()
     except apsw.Error as error:
-        raise EngineError(f"SQLite refuses: {error}\nThe statement: {statement}") from error
+        raise EngineError(
+            f"SQLite reports an error: {error}\nThe statement: {statement}"
+        ) from error
     finally:
         connection.authorizer = None
     return tables

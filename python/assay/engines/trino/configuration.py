@@ -1,4 +1,4 @@
-"""Settings of a cluster: Assay's, those of each node, and those of the file catalog."""
+"""Splits the settings of a Trino cluster: Assay's, the nodes' and the catalog's."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _LINE = re.compile(r"\tBootstrap\t(.*)")
 
 
 def check(settings: Mapping[str, str], programs: Programs) -> None:
-    """Raise an error for settings that the cluster would refuse, or that Assay controls.
+    """Raise an error for Trino settings that are unknown or controlled by Assay.
 
     Raises:
         EngineError: If a setting is refused. The error message names the setting and the remedy.
@@ -55,9 +55,11 @@ def check(settings: Mapping[str, str], programs: Programs) -> None:
         if name in OF_OURS:
             continue
         if name in PLACES:
-            raise EngineError(f"{name} is set by Assay, which starts the nodes: leave it out.")
+            raise EngineError(f"Assay sets {name} itself when it starts the nodes: remove it.")
         if "\n" in value or not value.strip():
-            raise EngineError(f"{name}: a property has one line of text, and not {value!r}.")
+            raise EngineError(
+                f"{name}: the value of a property must be one line of text, not {value!r}."
+            )
         of_catalog = name.startswith(OF_CATALOG)
         names = programs.catalog_names() if of_catalog else programs.server_names()
         if not _is_known(name, names):
@@ -68,19 +70,19 @@ def check(settings: Mapping[str, str], programs: Programs) -> None:
 
 
 def _is_known(name: str, names: Iterable[str]) -> bool:
-    """Return True if a class has this name, with or without a prefix."""
+    """Return True if a configuration class has this property, with or without a prefix."""
     parts = name.split(".")
     return any(".".join(parts[at:]) in names for at in range(len(parts)))
 
 
 def workers_of(settings: Mapping[str, str]) -> int:
-    """Return the requested number of workers.
+    """Return the requested number of Trino workers.
 
     Raises `EngineError`.
     """
     value = settings[WORKERS]
     if not value.isdecimal() or not 0 < int(value) <= WORKERS_MAX:
-        raise EngineError(f"{WORKERS}={value}: it is a whole number from 1 to {WORKERS_MAX}.")
+        raise EngineError(f"{WORKERS}={value}: write a whole number from 1 to {WORKERS_MAX}.")
     return int(value)
 
 
@@ -95,21 +97,21 @@ def heap_mb(settings: Mapping[str, str]) -> int:
         megabytes = int(match[1]) * (MB_PER_GB if match[2].upper() == "G" else 1)
     if megabytes < HEAP_MIN_MB:
         raise EngineError(
-            f"{HEAP}={settings[HEAP]}: it is the heap of each node, such as 1GB or 768MB, and"
-            f" {HEAP_MIN_MB}MB or more."
+            f"{HEAP}={settings[HEAP]}: write the heap size of each node, such as 1GB or 768MB; "
+            f"the minimum is {HEAP_MIN_MB}MB."
         )
     return megabytes
 
 
 def heap_text(settings: Mapping[str, str]) -> str:
-    """Return the heap as text in its largest unit."""
+    """Return Trino's heap size as text in its largest unit."""
     megabytes = heap_mb(settings)
     whole = megabytes % MB_PER_GB == 0
     return f"{megabytes // MB_PER_GB}GB" if whole else f"{megabytes}MB"
 
 
 def of_nodes(settings: Mapping[str, str]) -> dict[str, str]:
-    """Return the settings of each node's `config.properties`."""
+    """Return the settings of each Trino node's `config.properties`."""
     return {
         name: value
         for name, value in settings.items()
@@ -118,18 +120,18 @@ def of_nodes(settings: Mapping[str, str]) -> dict[str, str]:
 
 
 def of_catalog(settings: Mapping[str, str]) -> dict[str, str]:
-    """Return the settings of the catalog's file."""
+    """Return the settings of Trino's catalog file."""
     return {name: value for name, value in settings.items() if name.startswith(OF_CATALOG)}
 
 
 def text(properties: Mapping[str, str]) -> str:
-    """Return the text of a properties file."""
+    """Return the text of a Java properties file."""
     escaped = {name: value.replace("\\", "\\\\") for name, value in properties.items()}
     return "".join(f"{name}={value}\n" for name, value in escaped.items())
 
 
 def in_effect(log: str) -> dict[str, str]:
-    """Parse the properties in use from the log of a node's start: names and values.
+    """Return the properties in use, from the start log of a Trino node.
 
     Properties without a value are omitted. A name that several parts of the node use appears once.
     """
@@ -150,5 +152,5 @@ def in_effect(log: str) -> dict[str, str]:
 
 
 def _value(row: str, columns: tuple[int, int]) -> str:
-    """Return the third column of a row, which ends at two or more spaces."""
+    """Return the third column of a row in Trino's log."""
     return re.split(r"\s{2,}", row[columns[1] :].strip(), maxsplit=1)[0]

@@ -1,4 +1,4 @@
-"""Connects to a cluster: by JDBC through the bridge, and by its own HTTP interface.
+"""Connects to a Trino cluster: by JDBC, and by its HTTP interface.
 
 Keys of an address besides those of `assay.engines.bridge.addresses`: `rest` (the coordinator's HTTP
 address), `catalog`, `schema`; for a private cluster also `pids` and `logs` of its nodes, and
@@ -41,7 +41,7 @@ PATIENCE_S = 20.0
 
 
 def file_text(name: str) -> str:
-    """Return the SQL of a file in `conf/`."""
+    """Return the SQL text of a file in the `conf/` folder of the engine Trino."""
     return (CONF / name).read_text(encoding="utf-8").strip()
 
 
@@ -51,12 +51,12 @@ def filled(file: str, /, **parts: str) -> str:
 
 
 def filled_text(file: str, /, **parts: str) -> str:
-    """Return the SQL of a file in `conf/` with its fields filled in unquoted."""
+    """Return the SQL text of a file in Trino's `conf/` folder, with fields filled in unquoted."""
     return with_fields(file_text(file), parts)
 
 
 def name_of(name: str) -> str:
-    """Return a quoted name."""
+    """Return a name quoted for Trino's SQL."""
     return '"' + name.replace('"', '""') + '"'
 
 
@@ -67,7 +67,7 @@ def url_of(host: str, port: int, path: str, parameters: Mapping[str, str] | None
 
 
 def read_dsn(dsn: str) -> Address:
-    """Return the address in `trino://user[:password]@host:port/catalog/schema`.
+    """Return the Trino address in `trino://user[:password]@host:port/catalog/schema`.
 
     A password, including one in TRINO_PASSWORD, is sent over TLS only. Parameters after a `?` are
     passed to the driver.
@@ -107,7 +107,7 @@ def _unread() -> str:
 
 
 def with_session(dsn: str, settings: Mapping[str, str]) -> str:
-    """Return a DSN whose sessions have these properties in addition to its own.
+    """Return a Trino DSN with additional session properties.
 
     Raises:
         EngineError: If the DSN cannot be read, or a value has a character that the driver uses as
@@ -116,7 +116,7 @@ def with_session(dsn: str, settings: Mapping[str, str]) -> str:
     read_dsn(dsn)
     for name, value in settings.items():
         if re.search(r"[;:\s]", name) or re.search(r"[;\s]", value):
-            raise EngineError(f"{name}={value}: a session's property has no blank and no `;` in it")
+            raise EngineError(f"{name}={value}: a session property cannot contain a blank or ';'")
     url = urlsplit(dsn)
     parameters = dict(parse_qsl(url.query))
     pairs = [pair for pair in parameters.get(SESSION, "").split(";") if pair]
@@ -126,7 +126,7 @@ def with_session(dsn: str, settings: Mapping[str, str]) -> str:
 
 
 class Rest:
-    """Queries one node over HTTP on one persistent connection, for one thread only.
+    """A client of one Trino node's HTTP interface.
 
     Args:
         base: URL of the node, such as `http://127.0.0.1:8080`.
@@ -148,13 +148,13 @@ class Rest:
 
     @classmethod
     def of(cls, address: Address, base: str | None = None) -> Rest:
-        """Return a client of the coordinator or another node; a password is sent over TLS only."""
+        """Return a client of a Trino node; a password is sent over TLS only."""
         properties, place = address["properties"], base or address["rest"]
         is_tls = place.startswith("https:")
         return cls(place, properties["user"], properties.get("password") if is_tls else None)
 
     def get(self, path: str) -> Any:  # noqa: ANN401 - whatever the node tells
-        """Return the node's answer to a GET, parsed from JSON.
+        """Return the Trino node's answer to a GET request, parsed from JSON.
 
         Raises:
             OSError: If the node does not answer, or answers with an error.
@@ -162,7 +162,7 @@ class Rest:
         return self.ask("GET", path)
 
     def get_all(self, paths: Sequence[str]) -> list[Any]:
-        """Get several paths by pipelined requests: tens of them cost as much as a few.
+        """Return the answers to several GET requests, sent together.
 
         Raises:
             OSError: If a request has no answer, or its answer is not JSON with a Content-Length.
@@ -191,7 +191,7 @@ class Rest:
         body: str | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> Any:  # noqa: ANN401 - whatever the node tells
-        """Send any request; return the answer parsed from JSON, None without a body.
+        """Return the Trino node's answer to any request, parsed from JSON.
 
         Raises `OSError`.
         """
@@ -211,12 +211,12 @@ class Rest:
             raise OSError(f"{self._line.host} answers {path} with what is no JSON") from error
 
     def close(self) -> None:
-        """Close the connection."""
+        """Close the connection to Trino."""
         self._line.close()
 
 
 def _answer(answers: BinaryIO, path: str) -> Any:  # noqa: ANN401 - whatever the node tells
-    """Return the next answer of several.
+    """Return the next answer of several requests.
 
     Raises `ValueError` if the answer is not JSON with a known length.
     """
@@ -227,10 +227,10 @@ def _answer(answers: BinaryIO, path: str) -> Any:  # noqa: ANN401 - whatever the
         if name.lower() == b"content-length":
             length = int(value)
     if len(status) < 2 or status[1] != b"200" or length is None:  # noqa: PLR2004 - version and status
-        raise ValueError(f"{path} is answered with {status!r}")
+        raise ValueError(f"the request for {path} failed with HTTP status {status!r}")
     return json.loads(answers.read(length))
 
 
 def bean(name: str, attribute: str) -> str:
-    """Return the path of one of a node's own counters."""
+    """Return the HTTP path of one JMX counter of a Trino node."""
     return f"/v1/jmx/mbean/{quote(name, safe='')}/{quote(attribute, safe='')}"

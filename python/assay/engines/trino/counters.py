@@ -1,4 +1,4 @@
-"""Reads the work of each node: from the coordinator's reports of queries, and from the nodes.
+"""Reads the work of each Trino node, from query reports and from the nodes.
 
 The figures are sums over all queries since the reader began. Completed queries are added once;
 running ones are read at each sample. Counters of a node itself are read from the node, if it is
@@ -51,7 +51,7 @@ Row = tuple[str, str, str, float]
 
 
 class TrinoCounters:
-    """Reads Trino's counters from one thread; implements `CounterReader`.
+    """Reads Trino's counters.
 
     Args:
         address: Address of the cluster.
@@ -70,7 +70,7 @@ class TrinoCounters:
             self._nodes = {name: node for name, node in self._nodes.items() if _answers(node)}
 
     def read(self) -> list[Row]:
-        """Return rows of (source, node, counter, value).
+        """Return Trino's counters as rows of (source, node, counter, value).
 
         Raises:
             OSError: If a node does not answer, or its answer cannot be parsed.
@@ -87,14 +87,14 @@ class TrinoCounters:
         return rows
 
     def close(self) -> None:
-        """Close the connections."""
+        """Close the connection to Trino."""
         self._coordinator.close()
         for node in self._nodes.values():
             node.close()
 
 
 class Queries:
-    """Reports of all queries since the first reading."""
+    """Reads Trino's reports of all queries since the first reading."""
 
     def __init__(self, coordinator: Rest) -> None:
         self._coordinator = coordinator
@@ -102,7 +102,7 @@ class Queries:
         self._known: set[str] | None = None
 
     def counted(self) -> Counts:
-        """Return sums over queries since the first call, by node and counter.
+        """Return counters summed over queries since the first call, by node.
 
         Raises:
             OSError: If the coordinator does not answer.
@@ -130,7 +130,7 @@ class Queries:
         return queries
 
     def _whole(self, name: str) -> dict[str, Any] | None:
-        """Return the report of a query; once it ended, with the final figures of all its tasks."""
+        """Return the report of a Trino query, complete once it has ended."""
         deadline_s = time.monotonic() + WHOLE_PATIENCE_S
         while True:
             account: dict[str, Any] | None = self._coordinator.get(f"/v1/query/{name}")
@@ -142,7 +142,7 @@ class Queries:
 
 
 def _answers(node: Rest) -> bool:
-    """Return True if a node of another's cluster shows its counters."""
+    """Return True if a node of a running cluster shows its counters."""
     try:
         node.get(bean(*MEMORY))
     except OSError:
@@ -152,7 +152,7 @@ def _answers(node: Rest) -> bool:
 
 
 def _of_node(node: Rest) -> list[tuple[str, float]]:
-    """Return a node's own counters.
+    """Return a Trino node's own counters.
 
     Attributes are requested by name, because all of them are 100 kB.
     """
@@ -179,6 +179,6 @@ def _of_node(node: Rest) -> list[tuple[str, float]]:
 
 
 def _number(text: object) -> float:
-    """Return a number from JSON, where NaN and infinity are words."""
+    """Return a JSON number, 0 for NaN or infinity."""
     value = float(str(text))
     return value if math.isfinite(value) else 0.0

@@ -1,4 +1,4 @@
-"""The engine Trino: how it is obtained, started and queried; see `assay.engines.contract`."""
+"""The engine Trino: how it is obtained, started and queried."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class TrinoEngine(OwnTables):
         return replace(product, version=version, origin={**product.origin, "driver": DRIVER})
 
     def check_settings(self, product: Product, settings: Mapping[str, str]) -> None:
-        """Check names of settings and Assay's own values before a node is started."""
+        """Check Trino's settings before a node is started."""
         configuration.check(self._facts.settings | dict(settings), find_programs(product))
 
     def load_settings(self) -> Mapping[str, str]:
@@ -90,10 +90,10 @@ class TrinoEngine(OwnTables):
     def start(
         self, product: Product, place: Place, settings: Mapping[str, str], launcher: Launcher
     ) -> Address:
-        """Start a private cluster, on new data if `place.data` is empty."""
+        """Start a private Trino cluster, on new data if its directory is empty."""
         if self._bridge is None:
             raise EngineError(
-                "Trino's JDBC driver is not here: install it first with `assay engines install`."
+                "Trino's JDBC driver is not installed: install it with `assay engines install`."
             )
         wanted = self._facts.settings | dict(settings)
         programs = find_programs(product)
@@ -106,17 +106,17 @@ class TrinoEngine(OwnTables):
         return read_dsn(dsn)
 
     def with_settings(self, dsn: str, settings: Mapping[str, str]) -> str:
-        """Return a DSN whose sessions have these properties, such as `join_distribution_type`."""
+        """Return a Trino DSN with session properties, such as `join_distribution_type`."""
         return with_session(dsn, settings)
 
     def bridged(self, address: Address, bridging: Bridging) -> Address:
-        """Start a bridge with Trino's driver."""
+        """Start a Java process that connects to Trino by its JDBC driver."""
         java = find_java(bridging.cache)
         driver = obtain_driver(DRIVER, bridging.cache, DRIVER_SHA256)
         return {**address, "socket": str(start_bridge(bridging.launcher, java, [driver]))}
 
     def attach(self, address: Address) -> Instance:
-        """Connect, and query the nodes, because the driver itself sends nothing at first.
+        """Connect to the Trino cluster, and query its nodes.
 
         Raises:
             EngineError: If the cluster is absent or refuses; the message distinguishes both, with a
@@ -134,15 +134,15 @@ class TrinoEngine(OwnTables):
         return instance
 
     def detach(self, instance: Instance) -> None:
-        """Close the connection."""
+        """Close the connection to Trino."""
         instance.handle.close()
 
     def version(self, instance: Instance) -> str:
-        """Return Trino's version, such as `368`."""
+        """Return the running Trino's version, such as `368`."""
         return str(instance.handle.ask(file_text("version.sql"))[0][0].as_py())
 
     def nodes(self, instance: Instance) -> tuple[Node, ...]:
-        """Return the active nodes, coordinator first."""
+        """Return the active Trino nodes, the coordinator first."""
         try:
             rows = instance.handle.ask(file_text("nodes.sql")).to_pylist()
         except BridgeError as error:
@@ -151,11 +151,11 @@ class TrinoEngine(OwnTables):
         return tuple(_node(row, pids, alone=len(rows) == 1) for row in rows)
 
     def processes(self, instance: Instance) -> tuple[int, ...]:
-        """Return the root processes of a private cluster's nodes; empty for another's cluster."""
+        """Return the root processes of a private cluster's nodes; empty for other clusters."""
         return tuple(instance.address.get("pids", {}).values())
 
     def effective_settings(self, instance: Instance) -> dict[str, str]:
-        """Return the properties that a worker's log reports, and those of a session.
+        """Return the properties in a Trino worker's log, and those of a session.
 
         Session properties are distinguished by `_` where node properties have `-`.
         """
@@ -169,15 +169,15 @@ class TrinoEngine(OwnTables):
         return {**session, **properties, **ours}
 
     def loads(self, instance: Instance) -> bool:
-        """Return True for a private cluster; another's tables are queried as they are."""
+        """Return True for a private cluster, because only there tables are made."""
         return "lake" in instance.address
 
     def run_script(self, instance: Instance, sql: str) -> None:
-        """Run the statements one by one, in Assay's schema."""
+        """Run a script's SQL statements on Trino one by one, in the schema that Assay made."""
         loading.run_script(instance, sql)
 
     def prepare(self, instance: Instance, sql: str) -> None:
-        """Run the statements one by one."""
+        """Run SQL statements on Trino one by one."""
         loading.run_script(instance, sql)
 
     def settle(self, instance: Instance) -> None:
@@ -193,11 +193,11 @@ class TrinoEngine(OwnTables):
         return loading.count(instance, table)
 
     def finish_load(self, instance: Instance) -> None:
-        """Gather statistics of all columns."""
+        """Gather statistics of all columns of the loaded tables."""
         loading.finish(instance)
 
     def sessions(self, instance: Instance, script: Script, seed: int, clients: int) -> list[object]:
-        """Return one connection per client, all through one bridge."""
+        """Return one Trino connection per client, all through one JDBC bridge process."""
         config, facts = session_config(instance.address), json.dumps(marked_script(script).facts())
         return [_core.JdbcSession(config, facts, seed, number) for number in range(clients)]
 
@@ -206,7 +206,7 @@ class TrinoEngine(OwnTables):
         return TrinoCounters(instance.address, self._places(instance))
 
     def plan_reader(self, instance: Instance) -> PlanReader:
-        """Return a reader that executes statements and reads figures of their operators."""
+        """Return a plan reader that executes statements and reads their operators' counters."""
         return TrinoPlans(instance.address)
 
     def plan(self, text: str, operation: str, statement: int, native: str) -> Plan:
@@ -227,7 +227,7 @@ def _node(row: Mapping[str, Any], pids: Mapping[str, int], *, alone: bool) -> No
 
 
 def _ours(instance: Instance, nodes: tuple[Node, ...]) -> dict[str, str]:
-    """Return the number of workers, and their heap where it is known."""
+    """Return the number of Trino workers, and their heap if known."""
     workers = sum(node.role != "coordinator" for node in nodes)
     heap = instance.address.get("heap")
     return {configuration.WORKERS: str(workers)} | ({configuration.HEAP: heap} if heap else {})
@@ -242,19 +242,21 @@ def _greet(address: Address) -> None:
         is_ready = not info["starting"]
     except (OSError, KeyError, TypeError) as error:
         raise EngineError(
-            f"{place} does not answer as a coordinator of Trino ({error}): see whether it is up,"
-            " and whether the DSN names its host and port."
+            f"the server at {place} does not respond like a Trino coordinator ({error}): check "
+            "that it is running, and that the DSN names its host and port."
         ) from error
     finally:
         asked.close()
     if not is_there:
-        raise EngineError(f"{place} is a worker of Trino: name the coordinator in --dsn.")
+        raise EngineError(
+            f"the server at {place} is a Trino worker: name the coordinator in --dsn."
+        )
     if not is_ready:
-        raise EngineError(f"{place} has begun to start and is not ready: try again in a moment.")
+        raise EngineError(f"the coordinator at {place} is still starting: try again in a moment.")
 
 
 def _refused(address: Address, error: BridgeError) -> str:
-    """Return why a cluster refuses a statement, and what to do."""
+    """Return why a Trino cluster refuses a statement, and the remedy."""
     place, said = address["rest"], str(error)
     if any(word in said for word in REFUSALS):
         return (
@@ -265,5 +267,5 @@ def _refused(address: Address, error: BridgeError) -> str:
 
 
 def engine(facts: EngineFacts) -> TrinoEngine:
-    """Return the engine of this folder."""
+    """Return the engine `trino`, with the facts of its `engine.toml`."""
     return TrinoEngine(facts)

@@ -1,4 +1,4 @@
-"""Reads plans from the cluster: executes a statement and reads its operators' figures.
+"""Reads plans from a Trino cluster, by executing statements and reading their reports.
 
 The coordinator keeps a report of each query, with its plan by stages and its operators' figures;
 EXPLAIN ANALYZE prints the same as text. Statements that change data are not explained.
@@ -38,11 +38,11 @@ WHOLE_PATIENCE_S, LOOK_S = 2.0, 0.01
 
 
 class RefusedError(Exception):
-    """Error of a statement that Trino refuses, with Trino's message."""
+    """Error: Trino refuses a statement."""
 
 
 class TrinoPlans:
-    """Reads plans of Trino; implements `assay.engines.plan_reading.PlanReader`."""
+    """Reads plans of Trino."""
 
     def __init__(self, address: Address) -> None:
         self._rest = Rest.of(address)
@@ -58,7 +58,7 @@ class TrinoPlans:
     def explain(
         self, statements: Sequence[tuple[str, Sequence[object]]], limit_s: float
     ) -> Iterator[Explained]:
-        """Explain the statements by executing them one by one, each in its own transaction."""
+        """Explain statements by executing them on Trino, each in its own transaction."""
         for text, values in statements:
             begun_s = time.monotonic()
             try:
@@ -68,7 +68,7 @@ class TrinoPlans:
             yield Explained(native, reason, time.monotonic() - begun_s)
 
     def close(self) -> None:
-        """Close the connection."""
+        """Close the connection to Trino."""
         self._rest.close()
 
     def _explained_statement(
@@ -88,7 +88,7 @@ class TrinoPlans:
         return kept(self._account(query)), None
 
     def _account(self, query: str) -> dict[str, Any]:
-        """Return the report of a query, once all its tasks have ended."""
+        """Return the report of a Trino query, once all its tasks have ended."""
         deadline_s = time.monotonic() + WHOLE_PATIENCE_S
         while True:
             account: dict[str, Any] = self._rest.get(f"/v1/query/{query}")
@@ -97,7 +97,7 @@ class TrinoPlans:
             time.sleep(LOOK_S)
 
     def _run(self, sql: str, values: Sequence[object], limit_s: float) -> str | None:
-        """Execute a statement to its end; return its query id, None if it exceeded its time.
+        """Execute a statement to its end; return its query id, None if it took too long.
 
         Raises:
             RefusedError: If Trino refuses the statement; has Trino's message.
@@ -130,7 +130,7 @@ def literal(value: object) -> str:
     for kind, written in LITERALS.items():
         if isinstance(value, kind):
             return str(written(value))
-    raise ValueError(f"{value!r} is no value that a statement is asked with")
+    raise ValueError(f"{value!r} cannot be used as a statement's parameter value")
 
 
 # The first matching type is used, because in Python bool is an int and datetime is a date.

@@ -1,4 +1,4 @@
-"""Makes tables in the metastore, fills them with files, and gathers their statistics.
+"""Makes Trino tables in the metastore, fills them with files, and gathers statistics.
 
 A table of the metastore is a directory, whose files hold its rows. Files written into a table's
 directory are loaded without Trino. The metastore contains no path, so the data directory can be
@@ -28,7 +28,7 @@ LOADING = ".loading"
 
 
 def run_script(instance: Instance, sql: str) -> None:
-    """Run the statements one by one.
+    """Run SQL statements on Trino one by one.
 
     Raises `EngineError` with the statement.
     """
@@ -39,7 +39,7 @@ def run_script(instance: Instance, sql: str) -> None:
 
 
 def run(link: Link, statement: str) -> None:
-    """Execute a statement.
+    """Execute an SQL statement on Trino.
 
     Raises `EngineError` with the statement.
     """
@@ -47,7 +47,7 @@ def run(link: Link, statement: str) -> None:
 
 
 def load(instance: Instance, table: str, rows: ArrowStream) -> None:
-    """Write all rows as files and move them into the table's directory.
+    """Write all rows as files and move them into the Trino table's directory.
 
     Raises:
         EngineError: If the table does not exist, or the files cannot be written.
@@ -55,7 +55,7 @@ def load(instance: Instance, table: str, rows: ArrowStream) -> None:
     schema = _directory(instance)
     target = schema / table
     if not target.is_dir():
-        raise EngineError(f"table {table} cannot be loaded: {target} is not there")
+        raise EngineError(f"table {table} cannot be loaded: {target} does not exist")
     staged = schema.parent / f"{LOADING}-{secrets.token_hex(8)}"
     write_table(staged, table, rows, FILES)
     number = len(table_files(schema, table))
@@ -77,7 +77,7 @@ def count(instance: Instance, table: str) -> int:
 
 
 def finish(instance: Instance) -> None:
-    """Gather statistics of all tables and columns, and check row counts as Trino reads them."""
+    """Gather statistics of all Trino tables, and check their row counts."""
     link: Link = instance.handle
     for (table,) in link.text(file_text("tables.sql")):
         name = str(table)
@@ -85,10 +85,10 @@ def finish(instance: Instance) -> None:
         (read,) = link.ask(filled("count.sql", table=name))[0].to_pylist()
         if int(read) != (written := count(instance, name)):
             raise EngineError(
-                f"table {name}: {written} rows lie in its files, and Trino reads {read}"
+                f"table {name}: its files contain {written} rows, and Trino reads {read}"
             )
 
 
 def _directory(instance: Instance) -> Path:
-    """Return the directory of Assay's schema."""
+    """Return the directory of Assay's schema on a Trino cluster."""
     return Path(instance.address["lake"]) / str(instance.address["schema"])

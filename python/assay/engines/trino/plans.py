@@ -1,4 +1,4 @@
-"""Converts Trino's plans to engine-independent terms."""
+"""Converts Trino's plans to the plan tree that all engines share."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ _PREDICATE = re.compile(r"filterPredicate = (.*?)(?:, \w+ = |\]$|$)")
 
 
 def kept(account: Mapping[str, Any]) -> str:
-    """Return the parts of the coordinator's report of a query that form its plan, as text.
+    """Return the parts of a Trino query report that form its plan, as text.
 
     Args:
         account: JSON document of `/v1/query/<id>`, with `stages`.
@@ -115,7 +115,7 @@ def kept(account: Mapping[str, Any]) -> str:
 
 
 def _estimates(costs: Mapping[str, Any]) -> dict[str, float]:
-    """Return estimated rows by node, without nodes of unknown estimate."""
+    """Return the estimated rows of Trino plan nodes, without unknown estimates."""
     rows = {
         node: estimate.get("outputRowCount") for node, estimate in costs.get("stats", {}).items()
     }
@@ -137,7 +137,7 @@ def _operators(tasks: Iterable[Mapping[str, Any]]) -> list[JsonObject]:
 
 @plan_parser("Trino")
 def normalised(text: str, operation: str, statement: int, native: str) -> Plan:
-    """Return the plan in a kept report.
+    """Return the plan in a stored Trino query report.
 
     See `HasPlans.plan`.
     """
@@ -158,7 +158,7 @@ def normalised(text: str, operation: str, statement: int, native: str) -> Plan:
             details=query,
         )
     except (KeyError, TypeError, AttributeError, IndexError) as error:
-        raise ValueError(f"this is no plan of Trino: {error!r}") from error
+        raise ValueError(f"the text is not a Trino plan: {error!r}") from error
 
 
 def _seconds(text: str) -> float:
@@ -166,7 +166,7 @@ def _seconds(text: str) -> float:
 
 
 class _Tree:
-    """The tree of all stages: a stage's plan is below the node that reads from it."""
+    """The plan tree of all stages of a Trino query."""
 
     def __init__(
         self,
@@ -187,7 +187,7 @@ class _Tree:
 
     @classmethod
     def of_stages(cls, stages: Sequence[JsonObject]) -> _Tree:
-        """Make the tree of executed stages, the last one first."""
+        """Make the plan tree of executed Trino stages."""
         operators: dict[str, list[JsonObject]] = {}
         given: dict[str, list[JsonObject]] = {}
         for stage in stages:
@@ -201,7 +201,7 @@ class _Tree:
         return cls(plans, estimates, operators, given)
 
     def root(self) -> PlanNode:
-        """Return the last stage with all its inputs, plus the operator that outputs its pages."""
+        """Return the last stage of a Trino query with all its inputs, as a plan node."""
         made = self._node(self._plans[self._first])
         given = self._given.get(self._first, ())
         if not given:
@@ -239,7 +239,7 @@ class _Tree:
 
 
 def _rows(operators: Sequence[JsonObject]) -> float | None:
-    """Return the rows that a node output; None if another node's operator does its work."""
+    """Return the rows that a Trino plan node output; None if not counted for it."""
     if not operators:
         return None
     giving = [operator for operator in operators if operator["operatorType"] not in GIVE_NO_ROWS]
@@ -280,7 +280,7 @@ def _condition(identifier: str, operator: str) -> str | None:
 def _details(
     plan: JsonObject, operators: Sequence[JsonObject], given: Sequence[JsonObject]
 ) -> JsonObject:
-    """Return further figures: traffic of exchanges, and wait times of all operators."""
+    """Return other counters of a plan node: network traffic and waits."""
     details: JsonObject = {"details": plan["details"].strip()} if plan.get("details") else {}
     if not operators:
         return details

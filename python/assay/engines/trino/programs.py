@@ -1,4 +1,4 @@
-"""Reads Trino's directory: version, jars, names of its configuration."""
+"""Reads the directory of an installed Trino: version, jars, configuration names."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ _COUNT_AT = 8
 
 @dataclass(frozen=True)
 class Programs:
-    """An installed Trino: `lib` has its jars, `plugin` a directory for each connector."""
+    """An installed Trino, with its jars and connectors."""
 
     home: Path
     version: str
 
     @property
     def classes(self) -> str:
-        """Return Java's class path."""
+        """Return the class path of Trino's Java."""
         return f"{self.home / 'lib'}/*"
 
     @property
@@ -52,50 +52,49 @@ class Programs:
         return self.home / "plugin" / CONNECTOR
 
     def server_names(self) -> frozenset[str]:
-        """Return property names of a node's configuration, without shared prefixes."""
+        """Return the property names of a Trino node's configuration."""
         return _names(self.home / "lib")
 
     def catalog_names(self) -> frozenset[str]:
-        """Return property names of the catalog's configuration."""
+        """Return the property names of Trino's catalog configuration."""
         return _names(self.plugin)
 
 
 def find_programs(product: Product) -> Programs:
-    """Find the programs in a product's directory.
+    """Return the programs of an installed Trino.
 
     Raises `EngineError` if the directory is not an installed Trino.
     """
     if product.home is None:
-        raise EngineError(
-            "Trino has no programs here: install it first with `assay engines install`."
-        )
+        raise EngineError("Trino is not installed: install it with `assay engines install`.")
     for home in (product.home, *sorted(product.home.glob("trino-server-*"))):
         for jar in sorted((home / "lib").glob("trino-main-*.jar")):
             match = _MAIN.fullmatch(jar.name)
             if match and (home / "plugin" / CONNECTOR).is_dir():
                 return Programs(home, match[1])
     raise EngineError(
-        f"{product.home} has no Trino (lib/trino-main-*.jar and plugin/{CONNECTOR}): --bin-dir"
-        " names the directory that they are in."
+        f"{product.home} has no Trino (lib/trino-main-*.jar and plugin/{CONNECTOR}): name the "
+        "directory that contains them with --bin-dir."
     )
 
 
 def check_java(java: Path) -> None:
-    """Raise `EngineError` for a Java that is too old or too new for this Trino."""
+    """Raise `EngineError` for a Java that is too old or too new for the installed Trino."""
     completed = run_program([str(java), "-version"], {}, java)
     match = _JAVA.search(completed.stderr)
     if match is None:
         raise EngineError(f"{java} does not run on this host. {MEND}")
     if int(match[1]) > JAVA_MAX:
         raise EngineError(
-            f"Trino needs Java 17 to {JAVA_MAX}, and {java} is {match[1]}: install one (on Debian:"
+            f"Trino needs Java 17 to {JAVA_MAX}, and {java} is version {match[1]}: install a "
+            "suitable one (on Debian:"
             " `apt-get install openjdk-17-jre-headless`) and name it in JAVA_HOME."
         )
 
 
 @cache
 def _names(directory: Path) -> frozenset[str]:
-    """Return all texts of configuration classes that look like property names."""
+    """Return texts in Java configuration classes that look like property names."""
     names: set[str] = set()
     for jar in sorted(directory.glob("*.jar")):
         try:
@@ -105,13 +104,13 @@ def _names(directory: Path) -> frozenset[str]:
                         names |= property_names(archive.read(entry))
         except (OSError, zipfile.BadZipFile, struct.error, KeyError, IndexError) as error:
             raise EngineError(
-                f"{jar} cannot be read ({error!r}): remove Trino from the cache, try again."
+                f"{jar} cannot be read ({error!r}): remove Trino from the cache and try again."
             ) from error
     return frozenset(names)
 
 
 def property_names(class_file: bytes) -> set[str]:
-    """Return property names in an Airlift configuration class; empty for another class."""
+    """Return the property names in a Java configuration class; empty for other classes."""
     texts = set(_texts(class_file))
     if _ANNOTATION not in texts:
         return set()
@@ -119,7 +118,7 @@ def property_names(class_file: bytes) -> set[str]:
 
 
 def _texts(class_file: bytes) -> Iterator[bytes]:
-    """Yield the texts among the constants of a class file."""
+    """Yield the texts among the constants of a Java class file."""
     (count,) = struct.unpack_from(">H", class_file, _COUNT_AT)
     at, number = _COUNT_AT + 2, 1
     while number < count:

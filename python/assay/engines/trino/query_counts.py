@@ -30,7 +30,7 @@ Counts = Counter[tuple[str, str]]
 
 
 def nanoseconds(text: str) -> float:
-    """Parse a duration of Trino, such as `1.26m`, to ns. Raises `ValueError`."""
+    """Return the nanoseconds of a duration in Trino's notation, such as `1.26m`."""
     return _quantity(text, NS)
 
 
@@ -45,12 +45,12 @@ def size_bytes(text: str) -> float:
 def _quantity(text: str, units: Mapping[str, float]) -> float:
     match = _QUANTITY.fullmatch(text.strip())
     if match is None or match[2] not in units:
-        raise ValueError(f"{text!r} is no amount of Trino's")
+        raise ValueError(f"{text!r} is not a quantity in Trino's notation")
     return float(match[1]) * units[match[2]]
 
 
 def stages(query: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield all stages of a query, the last one first; none for a query without a plan."""
+    """Yield all stages of a Trino query, the last one first."""
     waiting = [query["outputStage"]] if query.get("outputStage") else []
     while waiting:
         stage = waiting.pop()
@@ -59,7 +59,7 @@ def stages(query: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def node_counts(query: Mapping[str, Any]) -> Counts:
-    """Return the counts of a query's tasks so far, by node.
+    """Return the counters of a Trino query's tasks so far, by node.
 
     Args:
         query: JSON document of `/v1/query/<id>`.
@@ -75,7 +75,7 @@ def node_counts(query: Mapping[str, Any]) -> Counts:
                 for name, value in _of_task(task["stats"]):
                     counts[node, name] += value  # type: ignore[assignment]
     except (KeyError, TypeError, AttributeError) as error:
-        raise ValueError(f"this is no account of a query of Trino's: {error!r}") from error
+        raise ValueError(f"the JSON is not a Trino query report: {error!r}") from error
     return counts
 
 

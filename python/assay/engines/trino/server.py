@@ -1,4 +1,4 @@
-"""Starts a private cluster: a directory for each node, its configuration, its process."""
+"""Starts a private Trino cluster: directories, configuration and processes."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def start_cluster(
     settings: Mapping[str, str],
     launcher: Launcher,
 ) -> Address:
-    """Start a coordinator and its workers on `place`; return the address once all are active.
+    """Start a Trino coordinator and workers; return the address once all are active.
 
     Args:
         programs: Programs of the product.
@@ -92,7 +92,7 @@ def start_cluster(
 def _lay_out(
     programs: Programs, lake: Path, settings: Mapping[str, str], launcher: Launcher
 ) -> None:
-    """Write the files that all nodes share: one connector, and the catalog of Assay's files."""
+    """Write the files that all Trino nodes share: connector and catalog."""
     scratch = launcher.scratch
     for name in (PLUGINS, CATALOGS, NODES):
         shutil.rmtree(scratch / name, ignore_errors=True)
@@ -120,7 +120,7 @@ def _listening(
     workers: list[str],
     launcher: Launcher,
 ) -> tuple[int, dict[str, int]]:
-    """Start the coordinator, then its workers; return its port and their process ids."""
+    """Start the Trino coordinator, then its workers; return port and process ids."""
     for _ in range(PORT_TRIES):
         port = free_port(HOST)
         pids = {}
@@ -138,7 +138,7 @@ def _listening(
 
 
 def _directory(name: str, port: int, settings: Mapping[str, str], launcher: Launcher) -> Path:
-    """Make a node's own directory with its configuration.
+    """Make a Trino node's own directory with its configuration.
 
     Workers find a free port themselves.
     """
@@ -166,7 +166,7 @@ def _directory(name: str, port: int, settings: Mapping[str, str], launcher: Laun
 def _command(
     programs: Programs, java: Path, directory: Path, name: str, settings: Mapping[str, str]
 ) -> list[str]:
-    """Return the command that starts a node, as Trino's launcher does, with Assay's heap."""
+    """Return the command that starts a Trino node."""
     return [
         str(java),
         f"-Xmx{configuration.heap_mb(settings)}m",
@@ -189,7 +189,7 @@ def _command(
 
 
 def _await_coordinator(rest: str, launcher: Launcher) -> str | None:
-    """Return None once the coordinator plans queries, or the last output of a node that ended."""
+    """Return None once the coordinator answers, or the output of a node that ended."""
     deadline_s = time.monotonic() + START_PATIENCE_S
     asked = Rest(rest, USER, None)
     while time.monotonic() < deadline_s:
@@ -205,7 +205,7 @@ def _await_coordinator(rest: str, launcher: Launcher) -> str | None:
 
 
 def _await_all(address: Address, launcher: Launcher, workers: int) -> None:
-    """Wait until all workers are active.
+    """Wait until all Trino workers are active.
 
     Raises `EngineError`.
     """
@@ -230,13 +230,13 @@ def _too_slow(what: str) -> str:
 
 
 def explained(output: str) -> str:
-    """Return a node's last output, with a remedy if one is known."""
+    """Return a Trino node's last output, with a remedy if one is known."""
     mend = next((mend for said, mend in MENDS.items() if said in output), None)
     return output if mend is None else f"{mend}. {output}"
 
 
 def properties_in_effect(address: Address) -> dict[str, str]:
-    """Return the properties in use from the logs of the nodes: one worker's and its catalog's.
+    """Return the properties in use, from the logs of the Trino nodes.
 
     The result is empty if the nodes' logs are on other hosts.
     """

@@ -1,4 +1,4 @@
-"""Sums up the activity of the web server's threads from samples.
+"""Sums up the activity counters of Virtuoso's web server threads.
 
 `db_activity` prints four digits. In a sum over hours, four digits are too coarse for one second or
 one operation. Each sample therefore resets the server's figures and adds them to sums that all
@@ -28,7 +28,7 @@ _SUMS = struct.Struct(f"={len(WORDS)}d")
 
 
 def read_activity(link: Link, file: Path) -> dict[str, float]:
-    """Return sums of activity since the first sample of this server, by `meters.WORDS`.
+    """Return activity counters of Virtuoso since the first sample, by name.
 
     Raises:
         BridgeError: If the server refuses; has its message.
@@ -48,7 +48,7 @@ def read_activity(link: Link, file: Path) -> dict[str, float]:
 
 @contextmanager
 def _held(file: Path) -> Iterator[BinaryIO]:
-    """Open the file, which is created if needed, for one reader at a time."""
+    """Open a file, which is created if needed, for one reader at a time."""
     descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     with os.fdopen(descriptor, "r+b") as held:
         fcntl.flock(held, fcntl.LOCK_EX)

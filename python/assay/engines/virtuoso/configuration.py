@@ -1,4 +1,4 @@
-"""The server's configuration: the settings that it accepts, and its configuration file.
+"""Checks Virtuoso's settings, and writes its configuration file.
 
 The server silently accepts any name and value, so this module checks both.
 """
@@ -65,7 +65,7 @@ Configuration = dict[str, dict[str, str]]
 
 @cache
 def known_settings() -> dict[str, tuple[str, str, str]]:
-    """Return settings by lower-case name: section, name, kind of value."""
+    """Return Virtuoso's settings by name: section, spelling, and kind of value."""
     sections = tomllib.loads((CONF / "settings.toml").read_text(encoding="utf-8"))
     return {
         name.lower(): (section, name, kind)
@@ -75,29 +75,31 @@ def known_settings() -> dict[str, tuple[str, str, str]]:
 
 
 def check(settings: Mapping[str, str], programs: Programs) -> None:
-    """Raise `EngineError` with a remedy for the first wrong setting."""
+    """Raise `EngineError` for the first wrong Virtuoso setting."""
     for given, value in settings.items():
         if given == STATISTICS:
             if value not in STATISTICS_VALUES:
-                raise EngineError(f"statistics={value}: it is {' or '.join(STATISTICS_VALUES)}.")
+                raise EngineError(
+                    f"statistics={value}: the value must be {' or '.join(STATISTICS_VALUES)}."
+                )
             continue
         section, name, kind = _placed(given)
         if name in OURS.get(section, ()):
-            raise EngineError(f"{given} is Assay's to set for a private server: leave it out.")
+            raise EngineError(f"Assay itself sets {given} on a server that it starts: remove it.")
         pattern, allowed = VALUES.get(kind, (_ANY_VALUE, "text without a semicolon"))
         if not pattern.fullmatch(value):
-            raise EngineError(f"{given}={value}: its value is {allowed}.")
+            raise EngineError(f"{given}={value}: the value must be {allowed}.")
         if name == BUFFERS and int(value) < BUFFERS_MIN:
             raise EngineError(
-                f"{given}={value}: it takes {BUFFERS_MIN} (156 MiB) where"
-                " fewer are asked for: ask for that or more."
+                f"{given}={value}: Virtuoso uses at least {BUFFERS_MIN} buffers (156 MiB): set "
+                "that number or more."
             )
         if not programs.knows(name):
-            raise EngineError(f"this Virtuoso has no setting {given!r}: leave it out.")
+            raise EngineError(f"this version of Virtuoso has no setting {given!r}: remove it.")
 
 
 def configured(*layers: Mapping[str, str]) -> Configuration:
-    """Return `run.ini` with sizes for this host, overridden by each layer in order."""
+    """Return Virtuoso's configuration: `run.ini` with sizes for this host and overrides."""
     made = read(CONF / "run.ini")
     for name, value in _of_this_host().items():
         made[PARAMETERS].setdefault(name, value)
@@ -124,7 +126,7 @@ def for_sparql() -> dict[str, str]:
 
 
 def read(file: Path) -> Configuration:
-    """Read a configuration file: sections, `name = value`, comments on separate lines."""
+    """Return the sections of a Virtuoso configuration file."""
     made: Configuration = {}
     section = PARAMETERS
     for line in map(str.strip, file.read_text(encoding="utf-8").splitlines()):
@@ -138,7 +140,7 @@ def read(file: Path) -> Configuration:
 
 
 def text(configuration: Configuration) -> str:
-    """Return the text of the configuration file."""
+    """Return the text of a Virtuoso configuration file."""
     lines = []
     for section, settings in configuration.items():
         lines += [f"[{section}]", *(f"{name} = {value}" for name, value in settings.items())]
@@ -146,14 +148,14 @@ def text(configuration: Configuration) -> str:
 
 
 def _flat(configuration: Configuration) -> dict[str, str]:
-    """Return the settings in the form of `--set`."""
+    """Return Virtuoso settings in the form of `--set`."""
     return {
         f"{s}.{name}": value for s, some in configuration.items() for name, value in some.items()
     }
 
 
 def _placed(given: str) -> tuple[str, str, str]:
-    """Return section, name and kind of value of a setting.
+    """Return section, name and kind of value of a Virtuoso setting.
 
     Raises `EngineError` for an unknown name.
     """
@@ -165,9 +167,9 @@ def _placed(given: str) -> tuple[str, str, str]:
         kind = inside[2] if inside is not None and inside[0] == section else ""
         return section, inside[1] if kind and inside else name, kind
     raise EngineError(
-        f"Virtuoso has no setting {given!r} that is known by its name alone;"
-        f" {suggestion(given, _names())}. Any other one is written with its section, such as"
-        f" {PARAMETERS}.{given}."
+        f"Virtuoso has no setting {given!r} that works without its section; "
+        f"{suggestion(given, _names())}. Write other settings with their section, such as "
+        f"{PARAMETERS}.{given}."
     )
 
 
@@ -177,7 +179,7 @@ def _names() -> list[str]:
 
 
 def _of_this_host() -> dict[str, str]:
-    """Return sizes from memory and CPUs: a quarter of memory for pages, a quarter for queries."""
+    """Return Virtuoso's sizes for this host's memory and CPUs."""
     memory, threads = memory_bytes(), len(os.sched_getaffinity(0))
     return {
         BUFFERS: str(max(memory // PAGES_PART // PAGE_HELD_BYTES, BUFFERS_MIN)),

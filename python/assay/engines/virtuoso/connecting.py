@@ -41,22 +41,22 @@ def endpoint(port: int) -> dict[str, object]:
 
 
 def file_text(name: str) -> str:
-    """Return the SQL of a file in `conf/`."""
+    """Return the SQL text of a file in the `conf/` folder of the engine Virtuoso."""
     return (CONF / name).read_text(encoding="utf-8").strip()
 
 
 def filled(file: str, /, **parts: str) -> str:
-    """Return the SQL of a file in `conf/` with its fields filled in unquoted."""
+    """Return the SQL of a file in Virtuoso's `conf/` folder, with fields filled in unquoted."""
     return with_fields(file_text(file), parts)
 
 
 def name_of(name: str) -> str:
-    """Return a quoted name."""
+    """Return a name quoted for Virtuoso's SQL."""
     return '"' + name.replace('"', '""') + '"'
 
 
 def run(link: Link, statement: str) -> None:
-    """Execute a statement.
+    """Execute an SQL statement on Virtuoso.
 
     Raises `EngineError` with the statement.
     """

@@ -1,4 +1,4 @@
-"""Reads the server's own counters on a separate connection, as totals.
+"""Reads the counters of a Virtuoso server on a separate connection, as totals.
 
 `db_activity` is not used for SQL, because it reports only the reading connection. Under the name
 `http` it reports the web server's threads, if there are any, to all connections.
@@ -32,7 +32,7 @@ Row = tuple[str, str, str, float]
 
 
 class VirtuosoCounters:
-    """Reads Virtuoso's counters; implements `CounterReader`.
+    """Reads Virtuoso's counters.
 
     Closing the reader closes its link.
 
@@ -47,7 +47,7 @@ class VirtuosoCounters:
         self._pool_due_s = 0.0
 
     def read(self) -> list[Row]:
-        """Return the server's current counters as rows of (source, object, counter, value).
+        """Return Virtuoso's current counters as rows of (source, object, counter, value).
 
         Raises:
             OSError: If the server does not answer, or its answer cannot be parsed.
@@ -59,7 +59,7 @@ class VirtuosoCounters:
             raise OSError(f"the server's counters cannot be read: {error}") from error
 
     def status(self) -> tuple[list[Row], str]:
-        """Return rows from `status()` and `sys_d_stat`, and the text of `status()`.
+        """Return counters from `status()` and `sys_d_stat`, and the text of `status()`.
 
         Raises:
             OSError: If the server does not answer.
@@ -79,7 +79,7 @@ class VirtuosoCounters:
             raise OSError(f"the server's counters cannot be reset: {error}") from error
 
     def close(self) -> None:
-        """Close the connection."""
+        """Close the connection to Virtuoso."""
         self._link.close()
 
     def _server(self) -> Iterator[Row]:
@@ -103,7 +103,7 @@ class VirtuosoCounters:
                 yield INDEXES, _name(row), counter, float(row[counter])
 
     def _pool(self) -> list[Row]:
-        """Return pages of the buffer pool by index, at some of the readings."""
+        """Return pages of the buffer pool by index, read only at some samples."""
         begun_s = time.monotonic()
         if begun_s < self._pool_due_s:
             return []
@@ -119,7 +119,7 @@ class VirtuosoCounters:
 
 
 def _name(row: dict[str, Any]) -> str:
-    """Return an index's name as `lineitem.l_pk_sk`; for a primary key the table's name."""
+    """Return a Virtuoso index's name with its table, such as `lineitem.l_pk_sk`."""
     table, index = str(row["key_of"]), str(row["index_of"])
     return table if index == table else f"{table}.{index}"
 

@@ -1,4 +1,4 @@
-"""The engine Virtuoso: how it is obtained, started and queried; see `assay.engines.contract`."""
+"""The engine Virtuoso: how it is obtained, started and queried."""
 
 from __future__ import annotations
 
@@ -94,12 +94,12 @@ class VirtuosoEngine(OwnTables):
     def start(
         self, product: Product, place: Place, settings: Mapping[str, str], launcher: Launcher
     ) -> Address:
-        """Start a private server, on a new data directory if `place.data` is empty."""
+        """Start a private Virtuoso server, on new data if its directory is empty."""
         programs = find_programs(_home(product))
         configuration.check(settings, programs)
         if self._bridge is None:
             raise EngineError(
-                "Virtuoso's JDBC driver is not here: install it first with `assay engines install`."
+                "Virtuoso's JDBC driver is not installed: install it with `assay engines install`."
             )
         return start_server(programs, place, settings, launcher, self._bridge, self._language)
 
@@ -120,18 +120,18 @@ class VirtuosoEngine(OwnTables):
         self._refuse(dsn)
 
     def attach(self, address: Address) -> Instance:
-        """Connect to the server.
+        """Connect to the Virtuoso server.
 
         Raises `BridgeError` with the server's message.
         """
         return Instance({}, Link.connect(address), address=dict(address))
 
     def detach(self, instance: Instance) -> None:
-        """Close the connection."""
+        """Close the connection to Virtuoso."""
         instance.handle.close()
 
     def version(self, instance: Instance) -> str:
-        """Return Virtuoso's version, such as `07.20.3229`."""
+        """Return the running Virtuoso's version, such as `07.20.3229`."""
         return reported.version(instance.handle)
 
     def effective_settings(self, instance: Instance) -> dict[str, str]:
@@ -144,15 +144,15 @@ class VirtuosoEngine(OwnTables):
         return (instance.address["pid"],)
 
     def run_script(self, instance: Instance, sql: str) -> None:
-        """Run the statements one by one, each in its own transaction."""
+        """Run a script's statements on Virtuoso one by one, each in its own transaction."""
         loading.run_script(instance, sql)
 
     def prepare(self, instance: Instance, sql: str) -> None:
-        """Run the statements one by one, each in its own transaction."""
+        """Run a script's statements on Virtuoso one by one, each in its own transaction."""
         loading.run_script(instance, sql)
 
     def settle(self, instance: Instance) -> None:
-        """Flush all changed pages."""
+        """Flush all changed pages before the timed part."""
         loading.checkpoint(instance)
 
     def load(self, instance: Instance, table: str, rows: ArrowStream, streams: int) -> None:
@@ -163,7 +163,7 @@ class VirtuosoEngine(OwnTables):
             raise EngineError(f"table {table} cannot be loaded: {error}") from error
 
     def count(self, instance: Instance, table: str) -> int:
-        """Count the rows of a table."""
+        """Return the number of rows of a table, counted by Virtuoso."""
         return loading.count(instance, table)
 
     def make_keys(self, instance: Instance, sql: str, streams: int, tell: Tell) -> None:
@@ -172,7 +172,7 @@ class VirtuosoEngine(OwnTables):
         loading.make_keys(instance, sql, tell)
 
     def finish_load(self, instance: Instance) -> None:
-        """Gather statistics and save them for later; flush everything to disk."""
+        """Gather and save Virtuoso's statistics, and flush everything to disk."""
         statistics.gather(instance.handle)
         loading.checkpoint(instance)
 
@@ -182,14 +182,14 @@ class VirtuosoEngine(OwnTables):
         try:
             triples.load(instance, rows, streams)
         except (EngineError, OSError, RuntimeError, ValueError) as error:
-            raise EngineError(f"triples cannot be loaded: {error}") from error
+            raise EngineError(f"the triples cannot be loaded: {error}") from error
 
     def count_triples(self, instance: Instance) -> int:
         """Count the distinct triples of Assay's graph."""
         return triples.count(instance)
 
     def finish_triples(self, instance: Instance) -> None:
-        """Gather statistics and save them for later; flush everything to disk."""
+        """Gather and save Virtuoso's statistics, and flush everything to disk."""
         self.finish_load(instance)
 
     def sessions(self, instance: Instance, script: Script, seed: int, clients: int) -> list[object]:
@@ -226,12 +226,10 @@ class VirtuosoEngine(OwnTables):
 
 def _home(product: Product) -> Path:
     if product.home is None:
-        raise EngineError(
-            "Virtuoso has no programs here: install it first with `assay engines install`."
-        )
+        raise EngineError("Virtuoso is not installed: install it with `assay engines install`.")
     return product.home
 
 
 def engine(facts: EngineFacts) -> VirtuosoEngine:
-    """Return the engine of this folder."""
+    """Return the engine `virtuoso`, with the facts of its `engine.toml`."""
     return VirtuosoEngine(facts)

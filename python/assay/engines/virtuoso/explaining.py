@@ -1,4 +1,4 @@
-"""Captures plans on a separate connection that changes nothing.
+"""Captures plans from Virtuoso on a separate connection that changes nothing.
 
 Statements are executed in the same way as in sessions, while the server counts each step's work.
 The server's query log then has the plan. `profile()` prints the same plan, but stops after twenty
@@ -40,7 +40,7 @@ TEXTS = ("ql_text", "ql_plan", "ql_sqlstate", "ql_error")
 
 @dataclass(frozen=True)
 class Asked:
-    """A statement in the server's form: with `?`, and the values in order."""
+    """A SQL statement with `?` marks, and its values in order."""
 
     sql: str
     values: tuple[object, ...]
@@ -53,13 +53,13 @@ class Asked:
 
 
 def asked(text: str, values: Sequence[object]) -> Asked:
-    """Return a statement with `?` in place of `$1`, `$2`, ..., without comments."""
+    """Return a Virtuoso statement with `?` for `$1`, `$2`, ..., without comments."""
     sql, bound_values = bound(split(text)[0], values)
     return Asked(sql, tuple(bound_values))
 
 
 class VirtuosoPlans:
-    """Reads plans of Virtuoso; implements `PlanReader`.
+    """Reads plans of Virtuoso.
 
     Closing the reader closes its link.
 
@@ -93,15 +93,15 @@ class VirtuosoPlans:
             yield Explained(native, reason, whole_s / len(statements_asked))
 
     def asked(self, text: str, values: Sequence[object]) -> Asked:
-        """Return a statement in the server's form."""
+        """Return a statement with `?` marks, and its values in order."""
         return asked(text, values)
 
     def close(self) -> None:
-        """Close the connection."""
+        """Close the connection to Virtuoso."""
         self._link.close()
 
     def _learn(self) -> None:
-        """Learn the rate of the server's clock, once, and the names of its indexes."""
+        """Measure the rate of Virtuoso's clock, and read the names of its indexes."""
         if self._clock_hz is None:
             begun_s, begun = time.monotonic(), self._clock()
             time.sleep(CLOCK_S)
@@ -116,7 +116,7 @@ class VirtuosoPlans:
     def _executed(
         self, statements_asked: Sequence[Asked], limit_s: float
     ) -> tuple[dict[int, dict[str, Any]], str | None]:
-        """Return entries of the query log by statement number, and the reason of a failure."""
+        """Return entries of Virtuoso's query log by statement number, and a failure's reason."""
         since = self._link.ask(file_text("plans/now.sql")).to_pylist()[0]["started"]
         statements = [
             (statement.sql, statement.values)
@@ -145,7 +145,7 @@ class VirtuosoPlans:
 
     @contextmanager
     def _limited(self, limit_s: float) -> Iterator[threading.Event]:
-        """Cancel the statement when its time is over, and then set the event."""
+        """Cancel a statement when its time limit is over."""
         is_over = threading.Event()
 
         def end() -> None:
@@ -192,7 +192,7 @@ class VirtuosoPlans:
 def _matched(
     statements_asked: Sequence[Asked], rows: list[dict[str, Any]]
 ) -> dict[int, dict[str, Any]]:
-    """Return the log's entry of each statement; entries are in the statements' order."""
+    """Return the query log's entry of each statement."""
     entries: dict[int, dict[str, Any]] = {}
     at = 0
     for row in rows:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class SparqlPlans(VirtuosoPlans):
-    """Reads plans of SPARQL queries; implements `PlanReader` and `PlaysPrograms`.
+    """Reads plans of SPARQL queries on Virtuoso.
 
     Args:
         link: Separate connection of this reader.
@@ -36,12 +36,12 @@ class SparqlPlans(VirtuosoPlans):
         self._written = written
 
     def asked(self, text: str, values: Sequence[object]) -> Asked:
-        """Return a request with its values filled in, as a statement without values."""
+        """Return a SPARQL request with its values filled in."""
         written = self._written(text, values)
         return Asked(f"sparql define input:default-graph-uri <{GRAPH}> {written}", ())
 
     def play(self, statements: Iterable[PlanAsked], limit_s: float) -> Iterator[PlanAnswer]:
-        """Execute statements to explain them and undo each; a program gets no rows."""
+        """Execute a program's SPARQL requests to explain them, and undo each."""
         for asked in statements:
             explained: Explained | None = None
             if asked.explained:

@@ -1,4 +1,4 @@
-"""Loads rows and runs scripts before the timed part."""
+"""Loads rows into Virtuoso, and runs SQL scripts before the measured part of a run."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def _procedure(name: str, table: str, columns: list[str]) -> str:
 
 
 def count(instance: Instance, table: str) -> int:
-    """Return the number of rows of a table.
+    """Return the number of rows of a Virtuoso table.
 
     Raises `EngineError` if the table does not exist.
     """
@@ -81,7 +81,7 @@ def count(instance: Instance, table: str) -> int:
 
 
 def run_script(instance: Instance, sql: str) -> None:
-    """Run the statements one by one, each in its own transaction."""
+    """Run a script's SQL statements on Virtuoso one by one, each in its own transaction."""
     for statement in split(sql):
         run(instance.handle, statement)
 
@@ -95,5 +95,5 @@ def make_keys(instance: Instance, sql: str, tell: Tell) -> None:
 
 
 def checkpoint(instance: Instance) -> None:
-    """Flush all changed pages."""
+    """Flush all changed pages of Virtuoso to disk."""
     run(instance.handle, file_text("checkpoint.sql"))

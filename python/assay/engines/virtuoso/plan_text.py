@@ -38,7 +38,7 @@ DEPTH_MAX = 100
 
 @dataclass(frozen=True)
 class Word:
-    """The meaning of a line's first words, from `plan_words.toml`."""
+    """A phrase that begins a step in Virtuoso's plan text, and its meaning."""
 
     begins: str
     operator: str
@@ -48,7 +48,7 @@ class Word:
 
 @dataclass(frozen=True)
 class Figures:
-    """The figures that `profile()` reports of a step.
+    """The counters that Virtuoso's `profile()` reports for a step.
 
     Attributes:
         percent: Share of the time of all steps, including queries in its code; None if no time was
@@ -65,7 +65,7 @@ class Figures:
 
 @dataclass
 class Step:
-    """One printed step.
+    """One step in Virtuoso's plan text.
 
     Attributes:
         line: Line of the text, from 1.
@@ -99,19 +99,19 @@ Chain = list[Step]
 
 @cache
 def step_words() -> tuple[Word, ...]:
-    """Return all entries of the word list, longest first, so that the first match is right."""
+    """Return all phrases that begin a plan step, the longest first."""
     text = files("assay.engines.virtuoso").joinpath("plan_words.toml").read_text(encoding="utf-8")
     steps = [Word(**entry) for entry in tomllib.loads(text)["steps"]]
     return tuple(sorted(steps, key=lambda word: -len(word.begins)))
 
 
 def word_of(text: str) -> Word | None:
-    """Return the entry for a line's first words; None if the line begins no known step."""
+    """Return the known phrase that begins a line of a plan; None without one."""
     return next((word for word in step_words() if text.startswith(word.begins)), None)
 
 
 def chain_of(text: str) -> Chain:
-    """Return the chain of a text's outermost query.
+    """Return the steps of the outermost query in Virtuoso's plan text.
 
     Raises:
         ValueError: If the text ends too early or is not a plan; has the line.
@@ -122,7 +122,7 @@ def chain_of(text: str) -> Chain:
 
 
 class _Reader:
-    """Parses a text line by line."""
+    """Parses Virtuoso's plan text line by line."""
 
     def __init__(self, text: str) -> None:
         self._lines = [line.strip() for line in text.splitlines()]
@@ -134,12 +134,15 @@ class _Reader:
             if line in QUERY:
                 self._at = number
                 return number
-        raise ValueError("no line of the text is `{`, with which a plan begins")
+        raise ValueError("the plan text has no line `{`, which begins a plan")
 
     def chain(self, opener: str, begun: int, depth: int) -> Chain:
         """Parse steps up to the brace that closes the one opened in line `begun`."""
         if depth > DEPTH_MAX:
-            raise ValueError(f"line {begun}: more than {DEPTH_MAX} steps within one another")
+            raise ValueError(
+                f"plan line {begun}: the plan has more than {DEPTH_MAX} nested steps, the most"
+                " that Assay reads"
+            )
         making = _Chain()
         while True:
             number, line = self._next(opener, begun)
@@ -158,7 +161,8 @@ class _Reader:
     def _next(self, opener: str, begun: int) -> tuple[int, str]:
         if self._at >= len(self._lines):
             raise ValueError(
-                f"line {self._at}: the text ends within `{opener}` of line {begun}: it is cut off"
+                f"plan line {self._at}: the text ends before `{opener}` of line {begun} is "
+                "closed: it is truncated"
             )
         self._at += 1
         return self._at, self._lines[self._at - 1]
@@ -175,7 +179,7 @@ class _Reader:
         step.within.append(inner)
 
     def _code(self, step: Step, depth: int) -> None:
-        """Parse instructions of a section; queries within them become chains of the step."""
+        """Parse the code of a plan step; queries within it become chains of the step."""
         returned = False
         while self._at < len(self._lines):
             line = self._lines[self._at]
@@ -203,16 +207,18 @@ def _is_step(line: str) -> bool:
 def _figures(line: str, number: int) -> Figures:
     match = FIGURES.fullmatch(line)
     if match is None:
-        raise ValueError(f"line {number}: {line[:60]!r} are no figures of a step")
+        raise ValueError(
+            f"plan line {number}: {line[:60]!r} does not contain the figures of a step"
+        )
     percent, fanout, rows_in = (float(value) for value in match.groups())
     if percent < 0 or not 0 <= fanout * rows_in < math.inf or rows_in < 0:
-        raise ValueError(f"line {number}: {line[:60]!r} cannot be of a step")
+        raise ValueError(f"plan line {number}: {line[:60]!r} does not belong to a step")
     # If no time was measured, the printed percentage is not a number.
     return Figures(percent if math.isfinite(percent) else None, fanout, rows_in)
 
 
 class _Chain:
-    """A chain during parsing: its steps, and lines printed before the next step."""
+    """A chain of plan steps during parsing."""
 
     def __init__(self) -> None:
         self._steps: Chain = []
@@ -221,7 +227,7 @@ class _Chain:
         self._waits = False
 
     def figures(self, number: int, own: Figures) -> None:
-        """Add figures for the next step.
+        """Keep counters that the Virtuoso plan text prints before the step they belong to.
 
         If earlier figures are still unused, they belong to a step without a name.
         """
@@ -229,19 +235,19 @@ class _Chain:
         self._figures, self._waits = own, True
 
     def coded(self, heading: str, number: int) -> Step:
-        """Return the step that a section of code belongs to; code before a step waits for it."""
+        """Return the plan step that a section of code belongs to."""
         if heading == "Precode:":
             self._code = Step(number, UNNAMED, code=[heading])
             self._waits = True
             return self._code
         self._close(number)
         if not self._steps:
-            raise ValueError(f"line {number}: {heading!r} is of no step")
+            raise ValueError(f"plan line {number}: {heading!r} does not follow a step")
         self._steps[-1].code.append(heading)
         return self._steps[-1]
 
     def line(self, line: str, number: int) -> None:
-        """Parse a line that begins a step, or continues the previous one."""
+        """Parse a plan line that begins a step, or continues the previous one."""
         table = TABLE.fullmatch(line)
         word = word_of(line)
         if table and word is None:
@@ -251,23 +257,23 @@ class _Chain:
         elif self._steps:
             self._steps[-1].more.append(line)
         else:
-            raise ValueError(f"line {number}: {line[:60]!r} is no step of a plan")
+            raise ValueError(f"plan line {number}: {line[:60]!r} is not a step of a plan")
 
     def named(self, line: str, number: int) -> Step:
-        """Return the step that a line names."""
+        """Return the plan step that a line names."""
         card = CARD.search(line)
         step = Step(number, line, word_of(line), card=float(card["card"]) if card else None)
         self._add(step)
         return step
 
     def above_query(self, number: int) -> Step:
-        """Return the step that a query in separate braces belongs to."""
+        """Return the plan step that a query in separate braces belongs to."""
         if self._waits or not self._steps or not self._steps[-1].text.startswith(ABOVE_QUERIES):
             return self.named("Subquery ", number)
         return self._steps[-1]
 
     def done(self, number: int, *, keep_closing: bool) -> Chain:
-        """Return the steps after the brace that ends them."""
+        """Return the plan steps after the brace that ends them."""
         if keep_closing:
             self._add(Step(number, END_OF_OUTER))
         else:
@@ -285,7 +291,7 @@ class _Chain:
         self._steps.append(step)
 
     def _close(self, number: int) -> None:
-        """Add a step without a name for figures or code that no step followed."""
+        """Add an unnamed plan step for counters or code that no step followed."""
         if self._waits:
             self._add(Step(number, UNNAMED))
 

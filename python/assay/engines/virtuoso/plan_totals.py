@@ -33,7 +33,7 @@ ACTIVITY = {
 
 @dataclass(frozen=True)
 class Native:
-    """A plan in its stored form.
+    """A Virtuoso plan as it is stored: text and query log entry.
 
     Attributes:
         text: The plan in Virtuoso's form, or the whole output of `profile()`.
@@ -50,7 +50,7 @@ class Native:
     is_executed: bool = True
 
     def kept(self) -> str:
-        """Return the text of a file in the format of `read_native`."""
+        """Return the text of a stored plan for `read_native`."""
         document = {
             "plan": self.text.splitlines(),
             "log": self.log,
@@ -63,7 +63,7 @@ class Native:
 
 @dataclass(frozen=True)
 class Totals:
-    """The figures of a statement as a whole; None if not reported.
+    """The totals of a statement's execution; None if not reported.
 
     Attributes:
         execution_s: Wall time of its execution.
@@ -85,7 +85,7 @@ class Totals:
 
 
 def read_native(text: str) -> Native:
-    """Parse a file that `kept` wrote, or a bare text of `profile()` or `explain()`.
+    """Parse a stored Virtuoso plan.
 
     Raises:
         ValueError: If the file has this format and is damaged.
@@ -105,11 +105,11 @@ def read_native(text: str) -> Native:
             bool(whole["executed"]),
         )
     except (KeyError, TypeError, AttributeError) as error:
-        raise ValueError(f"this is no plan of Virtuoso: {error!r}") from error
+        raise ValueError(f"the text is not a Virtuoso plan: {error!r}") from error
 
 
 def totals(native: Native) -> Totals:
-    """Return the totals of the statement."""
+    """Return the totals of a statement's execution."""
     return _of_log(native) if native.log else _of_text(native.text)
 
 
@@ -130,19 +130,19 @@ def _of_log(native: Native) -> Totals:
 
 
 def _seconds(log: dict[str, float], column: str, hz: float | None) -> float | None:
-    """Return a clock column in seconds; None for a negative value, an error of Virtuoso."""
+    """Return a clock value of Virtuoso's log in seconds; None if negative."""
     clocks = log.get(column, -1.0)
     return clocks / hz if hz and clocks >= 0 else None
 
 
-def _threads_s(told_s: float | None, wall_s: float | None) -> float | None:
-    """Return the time of all threads in seconds.
+def _threads_s(threads_s: float | None, wall_s: float | None) -> float | None:
+    """Return the seconds of all threads of a statement.
 
     Virtuoso sometimes loses branches, so the result is at least the wall time of one thread.
     """
-    if told_s is None or wall_s is None:
-        return wall_s if told_s is None else told_s
-    return max(told_s, wall_s)
+    if threads_s is None or wall_s is None:
+        return wall_s if threads_s is None else threads_s
+    return max(threads_s, wall_s)
 
 
 def _of_text(text: str) -> Totals:
@@ -165,6 +165,6 @@ def _of_text(text: str) -> Totals:
 
 
 def facts(native: Native) -> dict[str, Any]:
-    """Return further facts of a plan: the statement's counters."""
+    """Return the index look-up counters of a Virtuoso statement, for its plan in the record."""
     counted = totals(native).activity
     return {"activity": counted} if counted else {}

@@ -1,4 +1,4 @@
-"""Converts Virtuoso's plans to engine-independent terms.
+"""Converts Virtuoso's plans to the plan tree that all engines share.
 
 Virtuoso prints pipelines: a step's output is the next step's input. Earlier pipelines fill the hash
 tables of later ones, and a sort or group ends a pipeline that another one continues. This module
@@ -46,7 +46,7 @@ SELECT_NOTHING = "Subquery Select( <none> )"
 
 @plan_parser("Virtuoso")
 def normalised(text: str, operation: str, statement: int, native: str) -> Plan:
-    """Return the plan in a text of `profile()` or `explain()`.
+    """Return the plan in the output of Virtuoso's `profile()` or `explain()`.
 
     See `HasPlans.plan`.
     """
@@ -69,7 +69,7 @@ def normalised(text: str, operation: str, statement: int, native: str) -> Plan:
 
 
 def _steps(chain: Chain) -> Iterator[Step]:
-    """Yield all steps of a chain and of chains within them."""
+    """Yield all steps of a plan chain, and of chains within them."""
     for step in chain:
         yield step
         for inner in (*step.within, *step.in_code):
@@ -77,7 +77,7 @@ def _steps(chain: Chain) -> Iterator[Step]:
 
 
 def _percent(step: Step) -> float | None:
-    """Return a step's own share of the time in percent, without queries in its code."""
+    """Return a plan step's own share of the time in %, without queries in its code."""
     percents = [figures.percent for figures in (step.figures, step.closing) if figures]
     known_percents = [percent for percent in percents if percent is not None]
     if not known_percents:
@@ -87,7 +87,7 @@ def _percent(step: Step) -> float | None:
 
 
 def _all_percents(chain: Chain) -> float:
-    """Return the percentages of all steps of a query in code, each counted once."""
+    """Return the shares in % of all steps of a query in a step's code."""
     return sum(_percent(step) or 0.0 for step in _steps(chain))
 
 
@@ -106,7 +106,7 @@ def _rows_in(step: Step) -> float | None:
 
 
 class _Flow:
-    """The state of a pipeline during conversion.
+    """The state of a plan pipeline during conversion.
 
     Attributes:
         node: Node that outputs the current rows; None at the beginning.
@@ -121,12 +121,12 @@ class _Flow:
 
     @property
     def nodes(self) -> tuple[PlanNode, ...]:
-        """Return the node of the pipeline so far, as inputs of the next."""
+        """The node at the pipeline's end, as input of the next."""
         return () if self.node is None else (self.node,)
 
 
 class _Tree:
-    """Converts one plan; `filled` has hash tables that no step has probed yet."""
+    """Converts one Virtuoso plan to a tree of operators."""
 
     def __init__(self, whole: Totals, tables: dict[str, str], chain: Chain) -> None:
         self._tables = tables
@@ -135,13 +135,13 @@ class _Tree:
         self._seconds_each = whole.thread_s / percents if percents and whole.thread_s else None
 
     def root(self, chain: Chain) -> PlanNode:
-        """Return the tree of a whole statement."""
+        """Return the plan tree of a whole Virtuoso statement."""
         made = self._grown(chain, _Flow())
         left = tuple(self._filled.values())
         return replace(made, children=(*made.children, *left)) if left else made
 
     def _grown(self, chain: Chain, flow: _Flow) -> PlanNode:
-        """Return the node of a chain, which begins empty or continues its input."""
+        """Return the plan node for a chain of Virtuoso plan steps."""
         for step in chain:
             self._add(step, flow)
         if flow.node is None or flow.carried is not None:
@@ -149,7 +149,7 @@ class _Tree:
         return flow.node
 
     def _add(self, step: Step, flow: _Flow) -> None:
-        """Add one step to the pipeline."""
+        """Add one plan step to a pipeline."""
         begins = step.word.begins if step.word else ""
         percent = _percent(step)
         if step.text == UNNAMED and not step.in_code:
@@ -182,7 +182,7 @@ class _Tree:
         children: tuple[PlanNode, ...],
         rows: float | None = None,
     ) -> PlanNode:
-        """Return the node of a step from the word list, or of an unknown step."""
+        """Return the plan node of a step."""
         word = step.word
         begins = word.begins if word else ""
         if rows is None and not begins.startswith(SORT):
@@ -202,7 +202,7 @@ class _Tree:
         return self._charged(node, flow, percent)
 
     def _charged(self, node: PlanNode, flow: _Flow, percent: float | None) -> PlanNode:
-        """Return the node with its time, including that of preceding steps without names."""
+        """Return the plan node with its time, including that of preceding unnamed steps."""
         part = _sum(percent, flow.carried)
         flow.carried = None
         if part is None or self._seconds_each is None:
@@ -210,7 +210,7 @@ class _Tree:
         return replace(node, seconds=part * self._seconds_each)
 
     def _asked(self, step: Step) -> tuple[PlanNode, ...]:
-        """Return the queries in a step's code."""
+        """Return the queries in a plan step's code."""
         return tuple(
             PlanNode("subquery", "query in code", children=(self._in_code(chain),))
             for chain in step.in_code
@@ -222,7 +222,7 @@ class _Tree:
         return _cut_short(made) if is_first_enough else made
 
     def _fill(self, step: Step, percent: float | None) -> None:
-        """Keep a pipeline that fills a hash table until a step probes it."""
+        """Keep a pipeline that fills a hash table until another step probes the table."""
         made = self._grown(step.within[0], _Flow())
         numbers = [
             match[1] for inner in _steps(step.within[0]) if (match := FILLED.search(inner.text))
@@ -232,7 +232,7 @@ class _Tree:
         self._filled[numbers[-1] if numbers else f"line {step.line}"] = made
 
     def _read(self, step: Step, flow: _Flow, percent: float | None) -> None:
-        """Add a table access, executed for each row of earlier steps if there are any."""
+        """Add a table access to the pipeline."""
         merged = [match for line in step.more for match in MERGED.finditer(line)]
         expected_each = step.card
         for match in merged:
@@ -278,7 +278,7 @@ class _Tree:
         )
 
     def _probe(self, step: Step, flow: _Flow, percent: float | None) -> None:
-        """Add a probe of a hash table, unless it is merged into a table's step as a filter."""
+        """Add a probe of a hash table to the pipeline."""
         match = PROBED.search(step.text)
         build = self._filled.pop(match[1], None) if match else None
         if MERGED_INTO_SCAN not in step.text:
@@ -288,7 +288,7 @@ class _Tree:
         flow.node = replace(node, estimated_rows=flow.estimated)
 
     def _enter(self, step: Step, flow: _Flow, percent: float | None) -> None:
-        """Add a derived table; after other steps it is computed for each of their rows."""
+        """Add a derived table to the pipeline."""
         before = flow.node
         made = [self._grown(inner, _Flow()) for inner in step.within]
         if len(made) == 1 and before is None:
@@ -307,12 +307,12 @@ class _Tree:
         flow.estimated = None
 
     def _also_charged(self, node: PlanNode, flow: _Flow, percent: float | None) -> PlanNode:
-        """Return the node with the time of another step added to its own."""
+        """Return a plan node with the time of another step added."""
         other = self._charged(PlanNode(node.operator, node.native), flow, percent)
         return replace(node, seconds=_sum(node.seconds, other.seconds))
 
     def _forked(self, step: Step, inner: PlanNode, flow: _Flow, percent: float | None) -> PlanNode:
-        """Return the node of a pipeline that ends here: its rows, or one row of sums."""
+        """Return the plan node of a pipeline that ends here."""
         flow.estimated = None
         if _is_collected(inner):
             made = self._also_charged(inner, flow, percent)
@@ -320,7 +320,7 @@ class _Tree:
         return self._made(step, flow, percent, (inner,))
 
     def _given_out(self, step: Step, flow: _Flow, percent: float | None) -> PlanNode:
-        """Return a sort or group-by node, once its kind is known."""
+        """Return the plan node of a sort or group-by."""
         word, node = step.word, flow.node
         if word is None or node is None:
             raise RuntimeError(f"line {step.line} gives out nothing")
@@ -340,13 +340,13 @@ def _is_collected(node: PlanNode | None) -> bool:
 
 
 def _cut_short(node: PlanNode) -> PlanNode:
-    """Mark the nodes of a query that ends after its first row."""
+    """Mark the plan nodes of a query that ends after its first row."""
     below = tuple(_cut_short(child) for child in node.children)
     return replace(node, cut_short=True, children=below)
 
 
 def _condition(step: Step) -> str | None:
-    """Return the tests of a filter, or the keys of a sort, group or lookup."""
+    """Return the condition of a plan step: a filter's tests, or the keys of a sort."""
     if step.word and step.word.operator == "filter":
         tests = [
             match[1].strip(" {") or "a query" for match in map(TESTED.search, step.code) if match
@@ -357,13 +357,13 @@ def _condition(step: Step) -> str | None:
 
 
 def _target(step: Step) -> str | None:
-    """Return the table that a step changes, without its qualifiers."""
+    """Return the table that a plan step changes."""
     match = TARGET.search(step.text)
     return match[1] if match else None
 
 
 def _never(step: Step) -> float | None:
-    """Return 0 rows if a step had no input rows, else None."""
+    """Return 0 if a plan step had no input rows, else None."""
     return 0.0 if step.figures is not None and step.figures.rows_in == 0 else None
 
 

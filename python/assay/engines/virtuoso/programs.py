@@ -18,7 +18,7 @@ _VERSION = re.compile(r"^Version (\d[\d.]*)", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Programs:
-    """The server's program.
+    """Virtuoso's server program and its libraries.
 
     Attributes:
         server: Path of the server's program.
@@ -30,7 +30,7 @@ class Programs:
 
     @property
     def environment(self) -> dict[str, str]:
-        """Return the program's whole environment."""
+        """Return the environment for Virtuoso's program."""
         return inherited(self.library_path)
 
     def version(self) -> str:
@@ -43,8 +43,8 @@ class Programs:
         match = _VERSION.search(said)
         if match is None:
             raise EngineError(
-                f"{self.server} does not run on this host, or is no Virtuoso: {said.strip()}."
-                f" {MEND}"
+                f"{self.server} does not run on this host, or is not Virtuoso: {said.strip()}. "
+                f"{MEND}"
             )
         return match[1]
 
@@ -54,7 +54,7 @@ class Programs:
 
 
 def find_programs(home: Path) -> Programs:
-    """Return the programs below a product's home.
+    """Return Virtuoso's programs below a product's directory.
 
     Raises `EngineError` if the programs do not exist.
     """
@@ -64,6 +64,6 @@ def find_programs(home: Path) -> Programs:
             unpacked = place.startswith("usr/")
             return Programs(home / place, ":".join(sorted(libraries)) if unpacked else "")
     raise EngineError(
-        f"{home} has no `{PROGRAM}`: --bin-dir names the directory of a server's programs, such as"
-        " /usr/bin."
+        f"{home} has no `{PROGRAM}`: name the directory of the server's programs with "
+        "--bin-dir, such as /usr/bin."
     )

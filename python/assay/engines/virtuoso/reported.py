@@ -1,4 +1,4 @@
-"""Reads a server's own report: version, settings, contents of its buffer pool."""
+"""Reads a Virtuoso server's own report: version, settings, buffer pool."""
 
 from __future__ import annotations
 

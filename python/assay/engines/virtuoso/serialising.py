@@ -32,7 +32,7 @@ _PREFIXES = pa.array([bytes((TEXT, size)) for size in range(SHORT_TEXT_MAX + 1)]
 
 
 def serialised(batch: pa.RecordBatch) -> Iterator[bytes | bytearray | memoryview]:
-    """Yield the pieces of a batch, to be written one after another.
+    """Yield a batch of rows in Virtuoso's binary format, piece by piece.
 
     Raises:
         EngineError: For a column of a type that has no counterpart.
@@ -51,25 +51,27 @@ def _vector(size: int) -> bytes:
 
 
 def _absent(name: str, column: pa.Array) -> Iterator[bytes | bytearray | memoryview]:
-    """Yield a column that contains NULL, value by value."""
+    """Yield a column that contains NULL in Virtuoso's format, value by value."""
     for place in range(len(column)):
         value = column[place : place + 1]
         yield bytes((NULL,)) if value.null_count else _values(name, value)
 
 
 def _values(name: str, column: pa.Array) -> bytes | bytearray | memoryview:
-    kind, is_of = column.type, pa.types
-    if is_of.is_string(kind) or is_of.is_string_view(kind) or is_of.is_large_string(kind):
+    kind, types = column.type, pa.types
+    if types.is_string(kind) or types.is_string_view(kind) or types.is_large_string(kind):
         return _texts(column.cast(pa.binary()))
-    if is_of.is_integer(kind):
+    if types.is_integer(kind):
         return _whole(column.cast(pa.int64()))
-    if is_of.is_decimal(kind):
+    if types.is_decimal(kind):
         return _tagged(DOUBLE, _nearest(column))
-    if is_of.is_floating(kind):
+    if types.is_floating(kind):
         return _tagged(DOUBLE, column.cast(pa.float64()))
-    if is_of.is_date(kind):
+    if types.is_date(kind):
         return _dates(column.cast(pa.date32()).cast(pa.int32()))
-    raise EngineError(f"column {name} of type {kind} cannot be loaded: cast it in the data.")
+    raise EngineError(
+        f"column {name} of type {kind} cannot be loaded: cast the column in the data."
+    )
 
 
 def _texts(column: pa.Array) -> bytes | memoryview:
@@ -96,7 +98,7 @@ def _whole(column: pa.Array) -> bytearray:
 
 
 def _tagged(tag: int, column: pa.Array) -> bytearray:
-    """Return numbers of one width, each after its tag and in big-endian order."""
+    """Return numbers in Virtuoso's format: each after its type tag, big-endian."""
     width = column.type.bit_width // 8
     begin = column.offset * width
     held = memoryview(column.buffers()[1])[begin : begin + len(column) * width].tobytes()
@@ -108,7 +110,7 @@ def _tagged(tag: int, column: pa.Array) -> bytearray:
 
 
 def _nearest(column: pa.Array) -> pa.Array:
-    """Return the nearest floating point numbers; a plain cast may be off by a last digit."""
+    """Return decimal numbers as the nearest floating point numbers."""
     kind = column.type
     if kind.precision > DIGITS_EXACT:
         return pc.cast(pc.cast(column, pa.string()), pa.float64())
@@ -119,7 +121,7 @@ def _nearest(column: pa.Array) -> pa.Array:
 
 
 def _dates(days: pa.Array) -> bytes | memoryview:
-    """Return dates from days since 1970.
+    """Return dates in Virtuoso's format, from days since 1970.
 
     Dates repeat, so each distinct one is encoded once.
     """

@@ -1,4 +1,4 @@
-"""Starts a private server: its data directory, its configuration, its password, its bridge."""
+"""Starts a private Virtuoso server: data directory, configuration, password, bridge."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ LOOK_S = 0.02
 
 
 class Ports(NamedTuple):
-    """The ports of a server: for connections, and for HTTP (None without HTTP)."""
+    """The ports of a Virtuoso server: for connections, and for HTTP."""
 
     server: int
     web: int | None
@@ -52,7 +52,7 @@ def start_server(
     bridge: tuple[Path, Path],
     language: Language,
 ) -> Address:
-    """Start a server on `place` and return its address once it answers.
+    """Start a Virtuoso server and return its address once it answers.
 
     Args:
         programs: Programs of the product.
@@ -100,7 +100,7 @@ def start_server(
 def restart_server(
     programs: Programs, settings: Mapping[str, str], launcher: Launcher, address: Address
 ) -> None:
-    """Restart a server that died, at its address.
+    """Restart a crashed Virtuoso server at its address.
 
     Raises `EngineError`.
     """
@@ -125,7 +125,7 @@ def _listening(
     *,
     is_web: bool,
 ) -> tuple[Ports, int]:
-    """Start the program; return its ports and its process id."""
+    """Start Virtuoso's program; return its ports and its process id."""
     for _ in range(PORT_TRIES):
         ports = Ports(free_port(HOST), free_port(HOST) if is_web else None)
         pid, output = _started(programs, data, configured, launcher, ports)
@@ -143,7 +143,7 @@ def _started(
     launcher: Launcher,
     ports: Ports,
 ) -> tuple[int, str | None]:
-    """Start a server on its ports; return its pid, and its last output if it does not listen."""
+    """Start Virtuoso on given ports; return its pid, and its output if it failed."""
     scratch = launcher.scratch
     file, log = scratch / CONFIGURATION_FILE, scratch / LOG_FILE
     log.unlink(missing_ok=True)
@@ -155,7 +155,7 @@ def _started(
 
 
 def _ours(data: Path, scratch: Path, ports: Ports) -> configuration.Configuration:
-    """Return the settings for the server's ports and directories."""
+    """Return the Virtuoso settings for the server's ports and directories."""
     web = {"ServerPort": f"{HOST}:{ports.web}", "ServerRoot": str(scratch / LOADING)}
     return ({configuration.WEB: web} if ports.web is not None else {}) | {
         "Database": {
@@ -188,7 +188,7 @@ def _write(
 
 
 def _await_online(log: Path, launcher: Launcher) -> str | None:
-    """Return None once the server listens, or its last output if it ended.
+    """Return None once Virtuoso listens, or its last output if it ended.
 
     Raises `EngineError`.
     """
@@ -200,24 +200,24 @@ def _await_online(log: Path, launcher: Launcher) -> str | None:
             return None
         time.sleep(LOOK_S)
     raise EngineError(
-        f"Virtuoso did not answer within {START_PATIENCE_S:.0f} s of its start: the host is"
-        " overloaded or the disk does not answer. Try again when it is quieter."
+        f"Virtuoso did not answer within {START_PATIENCE_S:.0f} s of its start: the host is "
+        "overloaded or the disk does not answer. Try again while the host is less busy."
     )
 
 
 def _log_no_query(link: Link) -> None:
-    """Turn the query log off: a server writes it whenever it has a path."""
+    """Turn Virtuoso's query log off."""
     link.run(file_text("plans/end.sql"))
 
 
 def _password(data: Path) -> str:
-    """Return the existing database's password, which only the server's user and Assay can read."""
+    """Return the password of an existing Virtuoso database."""
     file = data / PASSWORD_FILE
     return file.read_text(encoding="ascii") if file.is_file() else FIRST_PASSWORD
 
 
 def _make_ours(address: Address, data: Path, *, is_web: bool) -> None:
-    """Give a new database a password, and record the tables that it came with."""
+    """Give a new Virtuoso database a password, and record its initial tables."""
     password = f"p{secrets.token_hex(16)}"
     with Link.connect(address) as link:
         run(link, file_text("note_tables.sql"))

@@ -1,4 +1,4 @@
-"""Sets the optimiser's statistics: the server's own samples of data, or those of ANALYZE.
+"""Sets the optimiser's statistics of Virtuoso: its own samples, or ANALYZE's.
 
 Loading gathers ANALYZE's statistics once and saves them. A run that uses them then need not read
 data for them, and both kinds of runs have the same data.
@@ -23,7 +23,7 @@ def tables(link: Link) -> list[str]:
 
 
 def gather(link: Link) -> None:
-    """Gather statistics of all tables and save them.
+    """Gather and save statistics of all Virtuoso tables.
 
     Raises `EngineError`.
     """
@@ -34,7 +34,7 @@ def gather(link: Link) -> None:
 
 
 def choose(link: Link, wanted: str | None) -> None:
-    """Set the requested kind of statistics; None leaves them unchanged.
+    """Set the requested kind of statistics in Virtuoso; None leaves them unchanged.
 
     Raises `EngineError`.
     """
@@ -48,7 +48,7 @@ def choose(link: Link, wanted: str | None) -> None:
 
 
 def in_effect(link: Link) -> str:
-    """Return `analyze` if there are any statistics, else `none`."""
+    """Return `analyze` if Virtuoso has statistics of ANALYZE, else `none`."""
     ((count,),) = link.text(file_text("statistics.sql"))
     return NONE if count == "0" else ANALYZE
 
@@ -59,6 +59,6 @@ def _forget(link: Link) -> None:
 
 
 def _have_read_anew(link: Link) -> None:
-    """Have the server read the statistics of its tables again."""
+    """Have Virtuoso read the statistics of its tables again."""
     for table in tables(link):
         link.run(file_text("tell_changed.sql"), (table,))

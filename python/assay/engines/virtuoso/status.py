@@ -1,4 +1,4 @@
-"""Parses figures from the text of `status()`.
+"""Parses counters from the text of Virtuoso's `status()`.
 
 The text is written for people and changes from version to version. Each sentence is parsed
 separately, and a figure of an unknown sentence is absent.
@@ -43,7 +43,7 @@ _PATTERNS = [(_pattern(sentence), names.split()) for sentence, names in _SENTENC
 
 
 def parse_status(text: str) -> dict[str, float]:
-    """Return figures by name; a figure that is not in the text is absent.
+    """Return counters by name from the text of Virtuoso's `status()`.
 
     Any text is accepted.
 

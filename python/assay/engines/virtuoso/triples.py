@@ -80,7 +80,7 @@ def _written(file: Path, batches: Iterator[pa.RecordBatch]) -> int:
 
 
 def _loaded(link: Link, file: str) -> None:
-    """Have the server load a file.
+    """Have Virtuoso load a file of triples.
 
     Raises `EngineError` with the server's message.
     """

@@ -1,1 +1,1 @@
-"""Renders a host's ceiling: the document, the page, the terminal output and the exports."""
+"""Reports on the maximum speed of a host's hardware: document, page, terminal, exports."""

@@ -1,4 +1,4 @@
-"""Builds the document and the page of a ceiling, and stores them in its directory."""
+"""Builds the document and the page of a hardware ceiling, and stores them in its directory."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ log = logging.getLogger(__name__)
 
 
 def build_ceiling(run: Run, page: Path, summary: Path) -> CeilingDocument:
-    """Return the document of a ceiling, and write page and summary if the directory is writable."""
+    """Return the document of a hardware ceiling; write page and summary if possible."""
     document = ceiling_document(run, run.dir, page)
     try:
         run.derived.mkdir(exist_ok=True)
@@ -27,6 +27,8 @@ def build_ceiling(run: Run, page: Path, summary: Path) -> CeilingDocument:
         document["report"] = str(page)
         write_json(summary, document)
     except OSError as error:
-        log.warning("no report is kept of %s: cannot write %s: %s", run.id, run.derived, error)
+        log.warning(
+            ("the report of %s was not stored: cannot write %s: %s"), run.id, run.derived, error
+        )
         document["report"] = None
     return document

@@ -1,4 +1,4 @@
-"""Charts of a ceiling, which depend on its document only."""
+"""Charts of a host's maximum disk, memory and core speed, from its document only."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ ROOM = 3.0
 
 
 def charts_of(document: CeilingDocument) -> dict[str, alt.TopLevelMixin]:
-    """Return the charts that have data, by name."""
+    """Return the charts of a hardware ceiling that have data, by name."""
     drawn = {
         "iops": _by_size(document, "iops", 1.0, "requests a second"),
         "bandwidth": _by_size(document, "bytes_per_s", 1 / MIB, "MiB a second"),
@@ -54,7 +54,7 @@ def charts_of(document: CeilingDocument) -> dict[str, alt.TopLevelMixin]:
 def _by_size(
     document: CeilingDocument, figure: Literal["iops", "bytes_per_s"], factor: float, title: str
 ) -> alt.TopLevelMixin | None:
-    """Return a chart with a line per queue depth and pattern over sizes, with logarithmic axes."""
+    """Return a chart of disk speed by request size, with a line per queue depth and pattern."""
     rows = [
         {
             "size": point["size_bytes"],
@@ -92,7 +92,7 @@ def _latency(document: CeilingDocument) -> alt.TopLevelMixin | None:
 
 
 def _queue(document: CeilingDocument) -> alt.TopLevelMixin | None:
-    """Return the chart of latency over requests a second: a line per size, a point per depth."""
+    """Return a chart of disk latency by requests per second, with a line per request size."""
     import altair as alt
 
     sizes = {4 << 10, 8 << 10, 32 << 10, 128 << 10}
@@ -192,7 +192,7 @@ def _lines(
     colours: Sequence[str] = DEPTH_COLOURS,
     legend: bool = True,
 ) -> alt.TopLevelMixin | None:
-    """Return lines over sizes, on logarithmic axes with ticks at the measured sizes."""
+    """Return chart lines by request size, on logarithmic axes with ticks at the measured sizes."""
     import altair as alt
 
     if not rows:
@@ -241,7 +241,7 @@ def _legend_title(series: str) -> str | None:
 
 
 def _seen(values: Sequence[float]) -> list[float]:
-    """Return the domain of an axis: all values with a margin, ignoring the ends of intervals."""
+    """Return the range of a chart axis: all values with a margin, without interval ends."""
     return [min(values) / ROOM, max(values) * ROOM]
 
 
@@ -292,19 +292,19 @@ TITLES = {
 }
 ABOUT = {
     "iops": (
-        "Colours: how many requests are under way. Dashed: each behind the one before; solid:"
-        " anywhere. Grey: through the page cache, which reads ahead."
+        "Colours: number of requests in progress. Dashed: sequential requests; solid: random "
+        "requests. Grey: through the page cache, which reads ahead."
     ),
-    "bandwidth": "The same trials, in bytes.",
-    "latency": "Random reads, one at a time; of each quantile the median over rounds.",
+    "bandwidth": "The trials of the chart above, in bytes a second.",
+    "latency": "Latency of random reads, one at a time; each quantile is the median over rounds.",
     "queue": (
-        "Random reads; numbers are how many are under way. To the right is more, to the top is"
-        " slower: where a line only rises, the disk gives no more."
+        "Random reads; numbers are requests in progress. Right is more throughput, up is more "
+        "latency: where a line only rises, the disk is saturated."
     ),
-    "cpu": "Random reads; CPU time of the threads that ask, without interrupts.",
+    "cpu": "CPU time of the threads that issue random reads, without interrupts.",
     "memory": (
-        "Each thread streams through arrays of its own that no cache holds; bytes that the program"
-        " reads and writes."
+        "Each thread streams through its own arrays, which are larger than all caches; bytes "
+        "are those that the program reads and writes."
     ),
-    "loads": "Each load's address is what the one before it found, all over an array of the size.",
+    "loads": "Each load takes its address from the previous one, at random in such an array.",
 }

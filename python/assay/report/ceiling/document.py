@@ -1,4 +1,4 @@
-"""The document of a ceiling: plain values that `--json` prints and every rendering reads.
+"""The document of a host's maximum hardware speed, which `--json` prints.
 
 `document.schema.json` beside this file describes it. A value that was not measured is null. A
 record that ended early has a document with fewer points.
@@ -17,6 +17,7 @@ from assay.model.errors import RecordUnreadableError
 from assay.model.verdict import worst
 from assay.record.layout import KIND_CEILING
 from assay.report.kept import CEILING_SCHEMA
+from assay.report.sections.checks import check_row
 from assay.version import VERSION
 
 if TYPE_CHECKING:
@@ -26,13 +27,11 @@ if TYPE_CHECKING:
 
     from assay.analysis.ceiling.points import DiskPoint, MachinePoint
     from assay.analysis.ceiling.trials import Estimate
-    from assay.model.verdict import CheckResult
     from assay.record.reader import Run
     from assay.report.documents.ceiling import (
         AccessPattern,
         BandwidthEntry,
         CacheUse,
-        CeilingCheck,
         CeilingDocument,
         CeilingHost,
         CoreSpeedEntry,
@@ -50,7 +49,7 @@ log = logging.getLogger(__name__)
 
 
 def ceiling_document(run: Run, path: Path, page: Path) -> CeilingDocument:
-    """Return the document of a ceiling, given the paths of its directory and its page."""
+    """Return the document of a hardware ceiling from its record."""
     checks = judge(run)
     environment = run.environment
     ceiling = _read(run)
@@ -70,7 +69,7 @@ def ceiling_document(run: Run, path: Path, page: Path) -> CeilingDocument:
         "file": environment.get("file"),
         "io_uring_refusal": environment.get("io_uring_refusal"),
         "verdict": worst(checks).word,
-        "checks": [_check(result) for result in checks],
+        "checks": [check_row(result) for result in checks],
         "hiding": _hiding(ceiling, environment),
         "disk": [] if ceiling is None else [_disk(point) for point in disk_points(ceiling)],
         "memory": [] if ceiling is None else [_bandwidth(p) for p in memory_points(ceiling)],
@@ -84,7 +83,7 @@ def _read(run: Run) -> Ceiling | None:
     try:
         return read_ceiling(run)
     except RecordUnreadableError as error:
-        log.warning("ceiling %s has no figures: %s", run.id, error)
+        log.warning("the figures of ceiling %s cannot be computed: %s", run.id, error)
         return None
 
 
@@ -99,17 +98,6 @@ def _host(environment: Mapping[str, Any]) -> CeilingHost:
         "memory_bytes": host.get("memory_bytes"),
         "last_cache_bytes": environment.get("last_cache_bytes"),
         "filesystem": (host.get("data_filesystem") or {}).get("type"),
-    }
-
-
-def _check(result: CheckResult) -> CeilingCheck:
-    return {
-        "check": result.check,
-        "verdict": result.verdict.word,
-        "reason": result.reason,
-        "measured": result.measured,
-        "value": result.value,
-        "threshold": result.threshold,
     }
 
 

@@ -1,4 +1,4 @@
-"""Exports of a ceiling: its points and its trials as tables."""
+"""Exports the trials of a host's hardware as tables."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ POINTS, MACHINE = "points", "machine"
 
 
 def ceiling_tables(run: Run) -> Iterator[tuple[str, pl.DataFrame]]:
-    """Yield the table of disk points, a row per kind of request, and that of memory and cores."""
+    """Yield the tables of disk points, and of memory and core points, of a hardware ceiling."""
     import polars as pl
 
     document = ceiling_document(run, run.dir, run.derived / "report.html")

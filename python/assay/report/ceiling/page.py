@@ -1,4 +1,4 @@
-"""The page of a ceiling: one HTML file that needs no network."""
+"""The page on a host's maximum hardware speed: one HTML file that needs no network."""
 
 from __future__ import annotations
 
@@ -29,15 +29,7 @@ from assay.report.ceiling.words import (
     title,
 )
 from assay.report.csv_text import inert
-from assay.report.page import vega
-from assay.report.page.run import (
-    POLICY,
-    environment,
-    json_in_html,
-    script_digest,
-    template,
-    trusted,
-)
+from assay.report.page.rendering import rendered_article
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -54,45 +46,38 @@ OF_DISK = ("iops", "bandwidth", "latency", "queue", "cpu")
 
 
 def ceiling_page(document: CeilingDocument) -> str:
-    """Return the page of a ceiling's document as HTML."""
+    """Return the document of a hardware ceiling as an HTML page."""
     drawn = charts_of(document)
     specs = {name: chart.to_dict() for name, chart in drawn.items()}
-    scripts = [vega.program(), template("report.js")]
     data = {"disk": flat_points(document), "machine": flat_machine(document)}
-    return (
-        environment()
-        .get_template("ceiling.html.j2")
-        .render(
-            document=document,
-            policy=POLICY.format(digests=" ".join(script_digest(script) for script in scripts)),
-            css=trusted(template("report.css") + template("study.css")),
-            scripts=[trusted(script) for script in scripts],
-            charts_json=trusted(json_in_html(specs)),
-            title=title(document),
-            machine=machine_text(document),
-            made=method_sentence(document),
-            headline=headline(document),
-            doubts=[check for check in document["checks"] if check["verdict"] != "valid"],
-            notes=notes(document),
-            charts={
-                name: {
-                    "title": TITLES[name],
-                    "about": ABOUT[name],
-                    "of": "disk" if name in OF_DISK else "machine",
-                }
-                for name in drawn
-            },
-            reads=_reads(document),
-            points=[_point(point) for point in document["disk"]],
-            writes=[_point(point) for point in document["disk"] if point["operation"] != "read"],
-            machine_rows=list(_machine(document)),
-            data={name: _link(rows) for name, rows in data.items()},
-        )
+    return rendered_article(
+        "ceiling.html.j2",
+        specs,
+        document=document,
+        title=title(document),
+        machine=machine_text(document),
+        made=method_sentence(document),
+        headline=headline(document),
+        doubts=[check for check in document["checks"] if check["verdict"] != "valid"],
+        notes=notes(document),
+        charts={
+            name: {
+                "title": TITLES[name],
+                "about": ABOUT[name],
+                "of": "disk" if name in OF_DISK else "machine",
+            }
+            for name in drawn
+        },
+        reads=_reads(document),
+        points=[_point(point) for point in document["disk"]],
+        writes=[_point(point) for point in document["disk"] if point["operation"] != "read"],
+        machine_rows=list(_machine(document)),
+        data={name: _link(rows) for name, rows in data.items()},
     )
 
 
 def _reads(document: CeilingDocument) -> dict[str, object]:
-    """Return requests a second by size: two columns per queue depth, then the page cache."""
+    """Return table rows of disk requests per second by size: two columns per queue depth."""
     direct, buffered = points_of(document), points_of(document, cache="buffered")
     depths = depths_of(direct)
     cached = dict(by_size(buffered))

@@ -1,4 +1,4 @@
-"""Tables of a ceiling's document, for the terminal, the page and the exports."""
+"""Tables of a host's maximum hardware speed, for terminal, page and exports."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def points_of(
 def by_size(
     points: Sequence[DiskPointEntry],
 ) -> list[tuple[int, dict[tuple[int, str], DiskPointEntry]]]:
-    """Return a row for each size, smallest first: its points by queue depth and pattern."""
+    """Return the measured disk points by request size, then by queue depth and pattern."""
     rows: dict[int, dict[tuple[int, str], DiskPointEntry]] = {}
     for point in points:
         key = point["depth"], point["pattern"]
@@ -46,12 +46,12 @@ def depths_of(points: Sequence[DiskPointEntry]) -> list[int]:
 
 
 def flat_points(document: CeilingDocument) -> list[dict[str, Cell]]:
-    """Return the points of the disk as rows of plain values, for a CSV file or a data frame."""
+    """Return the measured disk points as rows of plain values, for a CSV file or data frame."""
     return [_flat(point) for point in document["disk"]]
 
 
 def flat_machine(document: CeilingDocument) -> list[dict[str, Cell]]:
-    """Return points of memory and of cores as rows of plain values."""
+    """Return the measured memory and core points as rows of plain values."""
     return [
         *(_flat_machine("memory", p, "bytes_per_s", p["bytes_per_s"]) for p in document["memory"]),
         *(_flat_machine("loads", p, "seconds", p["seconds"]) for p in document["loads"]),

@@ -1,4 +1,4 @@
-"""Lines of a ceiling for a terminal of 80 columns: tables, then caveats."""
+"""Terminal output of a host's maximum hardware speed: tables, then warnings."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ SHORT_PATTERNS = {"sequential": "seq.", "random": "random"}
 
 
 def ceiling_lines(document: CeilingDocument) -> list[str]:
-    """Return all lines of a ceiling's document."""
+    """Return the lines of a hardware ceiling's document for a terminal."""
     return [
         *_head(document),
         *_reads(document),
@@ -48,7 +48,7 @@ def ceiling_lines(document: CeilingDocument) -> list[str]:
 
 
 def ceiling_line(document: CeilingDocument) -> str:
-    """Return a ceiling as one line, as `assay runs` lists it."""
+    """Return a hardware ceiling as one line, as `assay runs` lists it."""
     first = headline(document)[:1]
     figure = first[0][0] if first else "-"
     name = f"{title(document)}".replace("What ", "what ", 1)
@@ -89,7 +89,7 @@ def _reads(document: CeilingDocument) -> Iterator[str]:
 
 
 def _random_reads(document: CeilingDocument) -> Iterator[str]:
-    """Yield the latency of random reads by size; index look-ups cause such reads."""
+    """Yield lines on the latency of random disk reads by size."""
     points = [p for p in points_of(document) if p["pattern"] == "random"]
     depths = depths_of(points)
     for depth in sorted({depths[0], depths[-1]}) if depths else ():
@@ -200,7 +200,7 @@ def _by_threads(
 def _notes(document: CeilingDocument) -> Iterator[str]:
     signs = document["hiding"]["signs"]
     if signs:
-        yield "Is it the medium that was measured? There are signs that it is not:"
+        yield "Did the trials measure the disk itself? These signs speak against it:"
         for sign in signs:
             yield from _wrapped(sign, "  - ", "    ")
         yield ""

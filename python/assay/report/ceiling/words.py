@@ -1,4 +1,4 @@
-"""Sentences about a ceiling that the terminal and the page share."""
+"""Sentences on a host's maximum hardware speed, for terminal and page."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def rate_of(estimate: EstimateEntry | None) -> str:
 
 
 def between(estimate: EstimateEntry, unit: str = "") -> str:
-    """Return a figure with its interval as text, such as `15,300 [14,900, 15,700]`."""
+    """Return a rate with its interval as text, such as `15,300 [14,900, 15,700]`."""
     value = f"{grouped_text(estimate['value'])}{unit}"
     low, high = estimate["low"], estimate["high"]
     if low is None or high is None:
@@ -47,7 +47,7 @@ def between(estimate: EstimateEntry, unit: str = "") -> str:
 
 
 def title(document: CeilingDocument) -> str:
-    """Return the title of a ceiling, such as `What vda of build-7 can do`."""
+    """Return the title of a hardware ceiling, such as `What vda of build-7 can do`."""
     medium = document["medium"]
     disk = (medium and medium["name"]) or document["host"]["filesystem"] or "the disk"
     host = document["host"]["name"]
@@ -55,7 +55,7 @@ def title(document: CeilingDocument) -> str:
 
 
 def machine_text(document: CeilingDocument) -> str:
-    """Return a text on the machine, its disk and the file of the measurement."""
+    """Return text on the measured machine, its disk and the file of the trials."""
     host, device, medium = document["host"], document["device"] or {}, document["medium"]
     parts = [
         f"{host['cpus']} CPUs" if host["cpus"] else None,
@@ -70,7 +70,7 @@ def machine_text(document: CeilingDocument) -> str:
 
 
 def method_sentence(document: CeilingDocument) -> str:
-    """Return a sentence about the method: rounds, duration of a trial, file."""
+    """Return a sentence on the method of the trials: rounds, duration of a trial, file."""
     request = document["request"]
     points = [
         *(p["iops"] for p in document["disk"]),
@@ -90,7 +90,7 @@ def method_sentence(document: CeilingDocument) -> str:
 
 
 def headline(document: CeilingDocument) -> list[tuple[str, str]]:
-    """Return the most important figures of a ceiling, with their labels."""
+    """Return the most important speeds of a host's hardware, with their labels."""
     return [
         figure
         for figure in (
@@ -105,18 +105,18 @@ def headline(document: CeilingDocument) -> list[tuple[str, str]]:
 
 
 def notes(document: CeilingDocument) -> list[str]:
-    """Return caveats of the figures, without those on caches that hide the medium."""
+    """Return warnings about the measured speeds, except those about caches."""
     sentences = []
     if document["io_uring_refusal"] is not None:
         sentences.append(
-            f"io_uring is not granted here ({document['io_uring_refusal']}): requests that are"
-            " under way together were made by as many threads with pread, which costs more CPU"
+            f"io_uring is not granted here ({document['io_uring_refusal']}): concurrent "
+            "requests were issued by as many threads with pread, which costs more CPU"
         )
     sentences += _reached(document)
     align = None if document["file"] is None else document["file"]["direct_align_bytes"]
     if align is not None and align > SIZE_MIN:
         sentences.append(
-            f"O_DIRECT takes multiples of {bytes_text(align)} here: smaller ones were left out"
+            f"O_DIRECT takes multiples of {bytes_text(align)} here: smaller requests were left out"
         )
     return sentences
 
@@ -133,23 +133,21 @@ def _reached(document: CeilingDocument) -> list[str]:
     sentences = []
     if joined:
         sentences.append(
-            f"the block layer joined neighbours before the device saw them: {_which(joined)}; these"
-            " are not requests of that size to the device"
+            "the block layer merged adjacent requests before the device saw them: "
+            f"{_which(joined)}; the device got larger requests"
         )
     if cut:
         sentences.append(
-            f"some requests were cut up on their way to the device: {_which(cut)}; it takes no"
-            " larger ones, or not of so many pieces of memory"
+            f"the kernel split some requests on their way to the device: {_which(cut)}; the "
+            "device limits their size or their number of memory segments"
         )
     if points and not joined and not cut:
-        sentences.append(
-            "every request reached the device as it was made: none was joined or cut up"
-        )
+        sentences.append("every request reached the device unchanged: none was merged or split")
     return sentences
 
 
 def _which(points: Sequence[tuple[DiskPointEntry, float]]) -> str:
-    """Return the first points as text, with the number of device requests per request."""
+    """Return text on the first disk points, with the number of device requests per request."""
     descriptions = [
         f"{size_text(point['size_bytes'])} {point['pattern']}, {depth_text(point['depth'])}"
         f" ({reached:.2g} for one)"

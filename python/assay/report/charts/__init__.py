@@ -1,1 +1,1 @@
-"""Charts, drawn from documents."""
+"""Charts of runs, drawn from their JSON documents."""

@@ -1,4 +1,4 @@
-"""Axes that several charts share."""
+"""Chart axes that several charts share: logarithmic scales and sizes in bytes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Chart of a cluster's nodes over time: cores with barriers, messages, bytes and waiting."""
+"""Chart of a cluster's nodes over time: cores in use, barriers, messages, bytes and waits."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ SCHEMA = {"figure": pl.String, "node": pl.String, "time_s": pl.Float64, "value":
 
 
 def why_empty(cluster: ClusterSection | None) -> str | None:
-    """Return why the chart is empty; None if it is not."""
+    """Return why the chart of a cluster has no data; None if it has."""
     if cluster is None:
         return "The engine is no cluster."
     is_drawn = not data(cluster).drop_nulls("value").is_empty()
@@ -41,7 +41,7 @@ def why_empty(cluster: ClusterSection | None) -> str | None:
 
 
 def data(cluster: ClusterSection) -> pl.DataFrame:
-    """Return all series as one table: figure, node, time_s (end of the interval), value."""
+    """Return a cluster's time series as one table: counter, node, time_s and value."""
     series = cluster["series"]
     rows: list[tuple[str, str, float, float | None]] = [
         (CORES, node, time_s, value)
@@ -84,7 +84,7 @@ def _cores(
     *,
     is_last: bool,
 ) -> alt.TopLevelMixin:
-    """Return the stacked cores of all nodes, up to the available cores, with barriers behind."""
+    """Return a chart of all nodes' stacked cores in use, up to the available, with barriers."""
     import altair as alt
 
     core_rows = rows.filter(pl.col("figure") == CORES)

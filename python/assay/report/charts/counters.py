@@ -31,19 +31,19 @@ SCHEMA = {"name": pl.String, "unit": pl.String, "time_s": pl.Float64, "value": p
 
 
 def drawn(counted: EngineCountersSection) -> list[str]:
-    """Return the names of the first counters that are not always zero."""
+    """Return the names of the counters to draw: the first that are not always zero."""
     return [series["name"] for series in counted["series"] if any(series["values"])][:PANELS_MAX]
 
 
 def why_empty(counted: EngineCountersSection | None) -> str | None:
-    """Return why the chart is empty; None if it is not."""
+    """Return why the chart of counters has no data; None if it has."""
     if counted is None:
         return "The record holds no counters of the engine."
     return None if drawn(counted) else "No counter of the engine moved."
 
 
 def data(counted: EngineCountersSection) -> pl.DataFrame:
-    """Return all series as one table: name, unit (with `/s` for a rate), time_s, value."""
+    """Return the engine's counters over time as one table: name, unit, time_s, value."""
     figures = {figure["name"]: figure for figure in counted["counters"]}
     rows = [
         (series["name"], _unit(figures[series["name"]]), time_s, value)
@@ -54,7 +54,7 @@ def data(counted: EngineCountersSection) -> pl.DataFrame:
 
 
 def chart(counted: EngineCountersSection, ended_s: float) -> alt.TopLevelMixin:
-    """Return a panel per counter over one time axis, from the start of the measured part."""
+    """Return a chart with a panel per counter over one time axis."""
     import altair as alt
 
     figures = {figure["name"]: figure for figure in counted["counters"]}
@@ -111,7 +111,7 @@ def _panel(
 
 
 def _rows(figure: CounterRow, series: CounterSeries) -> tuple[list[dict[str, Any]], str]:
-    """Return the points to draw, in the unit that fits the largest value, and the unit's name."""
+    """Return a counter's chart points in the unit that fits the largest value, and that unit."""
     is_rate = figure["kind"] == COUNTER
     times, values = thinned(series["time_s"], series["values"], is_rate=is_rate)
     if is_rate and len(values) > 1:
@@ -134,7 +134,7 @@ def _rows(figure: CounterRow, series: CounterSeries) -> tuple[list[dict[str, Any
 def thinned(
     times: list[float], values: list[float | None], *, is_rate: bool
 ) -> tuple[list[float], list[float | None]]:
-    """Return at most as many points as a chart can show, including the first and the last.
+    """Return a series thinned to as many points as a chart can show.
 
     A point of a rate is the mean over the readings that it replaces, or None if any reading is
     None. A point of a gauge is the largest of its readings.
@@ -158,6 +158,6 @@ def thinned(
 
 
 def _step(unit: str, largest: float) -> tuple[float, str]:
-    """Return the divisor of values that are shown in a readable unit, and the unit's name."""
+    """Return the divisor that makes values readable in a larger unit, and that unit's name."""
     steps = {BYTES: BYTE_UNITS, SECONDS: SECOND_UNITS}.get(unit, ((1, unit),))
     return next(((step, name) for step, name in steps if largest >= step), steps[-1])

@@ -1,4 +1,4 @@
-"""Rows of a chart in the form that Altair accepts."""
+"""Converts chart rows to the form that the chart library Altair accepts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def inline(rows: pl.DataFrame | Iterable[Mapping[str, object]]) -> alt.InlineData:
-    """Return rows as inline data of a chart.
+    """Return rows as inline data of an Altair chart.
 
     Altair does not copy a tuple of rows. It copies a list row by row whenever charts are layered or
     joined, which took half of the time of making a page.

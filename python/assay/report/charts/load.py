@@ -74,7 +74,7 @@ def chart(name: str, view: LoadView, document: RunDocument) -> alt.TopLevelMixin
 
 
 def data(name: str, view: LoadView) -> pl.DataFrame:
-    """Return the data of a chart as a table."""
+    """Return the data of a load's chart as a table."""
     match name:
         case "throughput" | "latency":
             return view.series
@@ -125,14 +125,14 @@ def _throughput(view: LoadView, rate_per_s: float | None) -> alt.TopLevelMixin:
 
 
 def _highest_rate(view: LoadView, rate_per_s: float | None) -> float:
-    """Return the top of the rate axis, with a margin for a label above the highest value."""
+    """Return the top of the throughput axis, with a margin for a label."""
     ended = pl.col("ok_per_s") + pl.col("failed_per_s")
     tops = view.series.select(ended.max(), pl.col("skipped_per_s").max()).row(0)
     return float(WORD_ROOM * max(*tops, rate_per_s or 0.0))
 
 
 def _never_started(view: LoadView) -> list[alt.Chart]:
-    """Return a line of operations that were due and never started, which is not stacked."""
+    """Return a line of operations that were due and never started."""
     import altair as alt
 
     if not view.series["skipped_per_s"].sum():
@@ -157,7 +157,7 @@ def _never_started(view: LoadView) -> list[alt.Chart]:
 
 
 def _outcome_rows(view: LoadView) -> pl.DataFrame:
-    """Return stacked bars, a row per interval and outcome: low and high end, and the text."""
+    """Return stacked bars of operations by outcome, a row per interval and outcome."""
     series = view.series.with_columns((pl.col("begin_s") + pl.col("width_s")).alias("end_s"))
     base = pl.lit(0.0)
     parts = []
@@ -182,7 +182,7 @@ def _outcome_rows(view: LoadView) -> pl.DataFrame:
 def _marked(
     drawn: alt.TopLevelMixin, view: LoadView, stalls: StallsSection | None
 ) -> alt.TopLevelMixin:
-    """Return a chart over time with the load's stalls behind it."""
+    """Return a load's chart over time with stalls marked behind it."""
     import altair as alt
 
     if not stalls or not stalls["stalls"]:
@@ -370,7 +370,7 @@ def _time(view: LoadView, field: str) -> alt.X:
 
 
 def _log_seconds(field: str, values: pl.Series, title: str) -> alt.Y:
-    """Return a logarithmic axis of seconds with ticks at round times."""
+    """Return a logarithmic chart axis of seconds with ticks at round times."""
     import altair as alt
 
     low, high = values.min(), values.max()

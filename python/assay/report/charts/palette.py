@@ -1,4 +1,4 @@
-"""Colours, sizes and units that all charts share.
+"""Colours, sizes and units for all charts.
 
 The palette is Okabe and Ito's, which people with colour blindness can tell apart. There are more
 kinds of work than colours, so related kinds have tones of one colour, and a label always names the

@@ -17,7 +17,7 @@ FROM_MEDIAN_LABEL = "datum.value == 0 ? 'median' : format(datum.value, '+~%')"
 
 
 def chart(executions: pl.DataFrame) -> alt.TopLevelMixin:
-    """Return the chart of all executions around their operation's median.
+    """Return a chart of each execution as a dot around its operation's median.
 
     Args:
         executions: Rows of `Timeline.passes`, at least one.

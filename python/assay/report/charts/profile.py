@@ -1,4 +1,4 @@
-"""Chart of the kinds of work of each operation: a row per kind, a column per operation."""
+"""Heat map of CPU samples: a row per kind of work, a column per operation."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ SCHEMA = {
 
 
 def why_empty(profile: ProfileSection | None) -> str | None:
-    """Return why the chart is empty; None if it is not."""
+    """Return why the chart of CPU samples is empty; None if it is not."""
     if profile is None:
         return "The run has no CPU samples."
     if not profile["sampling"]["told_apart"]:
@@ -42,7 +42,7 @@ def why_empty(profile: ProfileSection | None) -> str | None:
 
 
 def data(profile: ProfileSection) -> pl.DataFrame:
-    """Return rows of operation, work, samples, share (of the operation), seconds (CPU)."""
+    """Return rows of CPU samples by operation and kind of work."""
     rows = [
         {"operation": operation["operation"]} | row
         for operation in profile["operations"]
@@ -52,7 +52,7 @@ def data(profile: ProfileSection) -> pl.DataFrame:
 
 
 def chart(profile: ProfileSection) -> alt.TopLevelMixin:
-    """Return a heat map. Rows are the kinds of work, those with most samples first."""
+    """Return a heat map of CPU samples by kind of work (rows) and operation (columns)."""
     import altair as alt
 
     works = [row["work"] for row in profile["work"]]

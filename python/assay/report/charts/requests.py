@@ -1,4 +1,4 @@
-"""Chart of the contiguity of reads: distances between reads, and lengths of sequential runs."""
+"""Chart of disk read contiguity: distances between reads, and lengths of sequential runs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SCHEMA = {"distribution": pl.String, "at_most": pl.Int64, "forward": pl.Boolean,
 
 
 def why_empty(storage: StorageSection | None) -> str | None:
-    """Return why the chart is empty; None if it is not."""
+    """Return why the chart of disk read contiguity is empty; None if it is not."""
     if storage is None:
         return "No block device was observed that holds the data."
     if storage["requests"] is None:
@@ -34,7 +34,7 @@ def why_empty(storage: StorageSection | None) -> str | None:
 
 
 def data(requests: RequestsSection) -> pl.DataFrame:
-    """Return both distributions as one table: reads by distance (bytes), by run length (reads)."""
+    """Return disk reads by distance from the previous read, and by run length, as one table."""
     rows: list[tuple[str, int | None, bool | None, int]] = [
         ("distance", distance["at_most_bytes"], distance["forward"], distance["reads"])
         for distance in requests["distances"]
@@ -47,7 +47,7 @@ def data(requests: RequestsSection) -> pl.DataFrame:
 
 
 def chart(requests: RequestsSection) -> alt.TopLevelMixin:
-    """Return two rows of bars: shares of reads by distance, and by the length of their run."""
+    """Return bar charts of disk reads by distance, and by the length of sequential runs."""
     import altair as alt
 
     rows = alt.vconcat(_distances(requests), _runs(requests), bounds="full")
@@ -119,7 +119,7 @@ def _bars(rows: list[dict[str, Any]], heading: str, x_title: str) -> alt.Chart:
 
 
 def _classes() -> list[tuple[str, bool, int | None]]:
-    """Return distance classes, farthest back to farthest ahead: label, direction, upper bound."""
+    """Return distance classes of disk reads: label, direction, upper bound."""
     bounds = [bound for bound in DISTANCES_BYTES if bound]
     more = f">{_short(bounds[-1])}"
     back = [(f"-{_short(bound)}", False, bound) for bound in reversed(bounds)]

@@ -1,4 +1,4 @@
-"""All charts of a run, as Altair charts made from its document and its timeline.
+"""All charts of a run, as Altair charts made from its document and its time series.
 
 The charts set no text or background colour, so that they fit light and dark pages.
 """
@@ -37,13 +37,13 @@ if TYPE_CHECKING:
 TIMES: tuple[Literal["latency", "service"], ...] = ("latency", "service")
 PERCENTILES: tuple[Percentile, ...] = ("p50", "p90", "p95", "p99", "p999", "max")
 NOT_OF_THIS_LOAD = (
-    "A closed or an open load draws its operations at random: they have no passes to compare.",
-    "Such a chart is of another load: backlogs are of open ones, none is of the power order.",
+    "A closed or an open load draws its operations at random, so it has no passes to compare.",
+    "This load has no such chart: only open loads have a backlog, and the power order has none.",
 )
 
 
 class Charts:
-    """The charts of one run, as Altair charts. A chart without data shows the reason."""
+    """The charts of one run; a chart without data shows the reason."""
 
     POWER_NAMES = ("operations", "timeline", "passes")
     LOAD_NAMES = load_charts.NAMES
@@ -58,9 +58,9 @@ class Charts:
         self._load = load
 
     def __getitem__(self, name: str) -> alt.TopLevelMixin:
-        """Return a chart by its name."""
+        """Return a chart of the run by its name."""
         if name not in self.NAMES:
-            raise UsageError(f"no chart {name!r}; known: {', '.join(self.NAMES)}")
+            raise UsageError(f"unknown chart {name!r}; known: {', '.join(self.NAMES)}")
         if name in self.LOAD_NAMES:
             return self._load_chart(name)
         if name in self.TEST_NAMES:
@@ -70,8 +70,10 @@ class Charts:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Return the names of the charts of such a run, in the order of a page."""
-        extras = [name for name, chart in SECTION_CHARTS.items() if chart.is_of(self._document)]
+        """Return the names of the run's charts, in the order of the page."""
+        extras = [
+            name for name, chart in SECTION_CHARTS.items() if chart.has_section(self._document)
+        ]
         if self._document["conditions"]["clients"] is None:
             of_test = () if self._document["test"] is None else self.TEST_NAMES
             return (*of_test, *self.POWER_NAMES, *extras)
@@ -118,7 +120,7 @@ class Charts:
 
     @property
     def steady(self) -> alt.TopLevelMixin:
-        """Return the chart of mixes: throughput and bytes read, over the number of mixes."""
+        """Return a chart of query mixes: throughput and bytes read, over the number of mixes."""
         return self._section_chart(steady_chart.NAME)
 
     @property
@@ -133,7 +135,7 @@ class Charts:
 
     @property
     def storage(self) -> alt.TopLevelMixin:
-        """Return the chart of CPU utilisation and of I/O on the data's device."""
+        """Return a chart of CPU utilisation and of I/O on the disk with the data."""
         return self._section_chart(storage_chart.NAME)
 
     @property
@@ -152,7 +154,7 @@ class Charts:
         return _sentence(str(why)) if drawn is None else styled(drawn)
 
     def why_empty(self, name: str) -> str | None:
-        """Return why the chart is empty; None if it is not."""
+        """Return why a chart of the run is empty; None if it is not."""
         if name in SECTION_CHARTS:
             return SECTION_CHARTS[name].why_empty(self._document)
         if name in self.TEST_NAMES:
@@ -178,7 +180,7 @@ class Charts:
         return None
 
     def data(self, name: str) -> dict[str, str]:
-        """Return the data of a chart as CSV text, by the text of the download link."""
+        """Return the data of a chart as CSV texts, by the label of the download link."""
         import polars as pl
 
         if name in SECTION_CHARTS or name in self.TEST_NAMES:
@@ -197,7 +199,7 @@ class Charts:
         }
 
     def _section_table(self, name: str) -> pl.DataFrame | None:
-        """Return the data of a section's chart as a table; None without the section."""
+        """Return the data of a chart that draws one document section; None without the section."""
         document = self._document
         if name in self.TEST_NAMES:
             return None if document["test"] is None else test_charts.data(name, document["test"])
@@ -222,7 +224,7 @@ def flat_operation(operation: OperationRow) -> dict[str, object]:
 
 
 def styled(chart: alt.TopLevelMixin) -> alt.TopLevelMixin:
-    """Return the chart with the fonts and lines that all charts share."""
+    """Return a chart with the fonts and line styles that all charts share."""
     font = "system-ui, sans-serif"
     styled: alt.TopLevelMixin = chart.configure(
         font=font,
@@ -244,7 +246,7 @@ def styled(chart: alt.TopLevelMixin) -> alt.TopLevelMixin:
 
 
 def _sentence(reason: str) -> alt.TopLevelMixin:
-    """Return a chart that shows only the reason for missing data."""
+    """Return a chart that shows only the reason why its data are missing."""
     import altair as alt
 
     data = inline([{"words": reason}])

@@ -1,4 +1,4 @@
-"""Charts of a run that each draw one section of its document."""
+"""Charts of a run that each draw one section of its JSON document."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Section = TypeVar("Section")
 
 @dataclass(frozen=True)
 class SectionChart(Generic[Section]):
-    """A chart that draws one section of the document.
+    """A chart that draws one section of a run's JSON document.
 
     Attributes:
         section: Function that returns the chart's section of a document; None if the run has no
@@ -42,12 +42,12 @@ class SectionChart(Generic[Section]):
     chart_of: Callable[[Section, float], alt.TopLevelMixin]
     table_of: Callable[[Section], pl.DataFrame]
 
-    def is_of(self, document: RunDocument) -> bool:
-        """Return whether the document has the section."""
+    def has_section(self, document: RunDocument) -> bool:
+        """Return True if the document has the section that this chart draws."""
         return self.section(document) is not None
 
     def chart(self, document: RunDocument) -> alt.TopLevelMixin | None:
-        """Return the chart, before `styled` is applied; None without the section."""
+        """Return the chart without common styles; None if the document lacks the section."""
         section = self.section(document)
         if section is None:
             return None

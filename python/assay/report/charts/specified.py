@@ -1,4 +1,4 @@
-"""Charts of a specified test: its streams over time, and its intervals by run."""
+"""Charts of a TPC-H test: query streams over time, and query intervals by run."""
 
 from __future__ import annotations
 
@@ -40,31 +40,31 @@ RUN_COLOURS = (BLUE, ORANGE, SKY)
 
 
 def why_empty(name: str, test: SpecifiedTestSection | None) -> str | None:
-    """Return why the chart is empty; None if it is not."""
+    """Return why a chart of a TPC-H test is empty; None if it is not."""
     if test is None:
-        return "The run was put to no test of the specification."
+        return "The run was not a test of the specification."
     if data(name, test).is_empty():
         return {
-            "streams": "No throughput test was played.",
+            "streams": "The run had no throughput test.",
             "intervals": "No interval of a power or throughput test was measured.",
         }[name]
     return None
 
 
 def chart(name: str, test: SpecifiedTestSection) -> alt.TopLevelMixin:
-    """Return a chart of a test by its name, before `styled` is applied."""
+    """Return a chart of a TPC-H test by its name, without common styles."""
     return _streams(test) if name == "streams" else _intervals(test)
 
 
 def data(name: str, test: SpecifiedTestSection) -> pl.DataFrame:
-    """Return the data of a chart as a table."""
+    """Return the data of a TPC-H chart as a table."""
     if name == "streams":
         return pl.DataFrame(list(_stream_rows(test)), schema=STREAM_COLUMNS)
     return pl.DataFrame(list(_interval_rows(test)), schema=INTERVAL_COLUMNS)
 
 
 def _stream_rows(test: SpecifiedTestSection) -> Iterator[dict[str, object]]:
-    """Yield a row for each interval of a stream."""
+    """Yield a chart row for each query interval of a TPC-H stream."""
     several = len(test["runs"]) > 1
     for run in test["runs"]:
         lead = f"run {run['run']}, " if several else ""
@@ -85,7 +85,7 @@ def _stream_rows(test: SpecifiedTestSection) -> Iterator[dict[str, object]]:
 
 
 def _interval_rows(test: SpecifiedTestSection) -> Iterator[dict[str, object]]:
-    """Yield rows for each operation: one per power test, and one for its mean in streams."""
+    """Yield chart rows per operation: one per power test, and one for its mean in streams."""
     for run in test["runs"]:
         for interval in run["power"]:
             yield {
@@ -157,7 +157,7 @@ def _intervals(test: SpecifiedTestSection) -> alt.TopLevelMixin:
 
 
 def _with_room(seconds: pl.Series) -> list[float]:
-    """Return the ends of a logarithmic axis, with a margin beyond the extreme times."""
+    """Return the ends of a logarithmic axis of times, with a margin."""
     shortest, longest = float(seconds.min()), float(seconds.max())  # type: ignore[arg-type]
     return [shortest / ROOM, longest * ROOM]
 

@@ -1,4 +1,4 @@
-"""Chart of mixes: throughput and bytes that the engine read, over the number of mixes."""
+"""Chart of query mixes: throughput and bytes read, over the number of mixes."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ SCHEMA = {
 
 
 def why_empty(steady: SteadySection | None) -> str | None:
-    """Return why the chart is empty; None if it is not."""
+    """Return why the chart of query mixes is empty; None if it is not."""
     if steady is None:
-        return "No clients played an order by themselves."
-    return None if steady["batches"] else "Mixes ended faster than anybody looked."
+        return "No client ran operations in a fixed order."
+    return None if steady["batches"] else "Mixes ended faster than the sampling interval."
 
 
 def data(steady: SteadySection) -> pl.DataFrame:
-    """Return all batches as one table, including the warm-up, whose first mix has number 1."""
+    """Return batches of query mixes as one table, including the warm-up."""
     warm = steady["warmup_mixes"]
     rows = [
         (
@@ -71,7 +71,7 @@ def data(steady: SteadySection) -> pl.DataFrame:
 
 
 def chart(steady: SteadySection) -> alt.TopLevelMixin:
-    """Return a panel for each measured series, with a mark at the start of the steady part."""
+    """Return a panel per measured series of query mixes, with a mark at the steady start."""
     import altair as alt
 
     rows = data(steady)

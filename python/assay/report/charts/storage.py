@@ -1,4 +1,4 @@
-"""Chart of the CPUs and the data's device: CPU utilisation, IOPS, rate and size of I/O."""
+"""Chart of the host's CPUs and the disk with the data: utilisation, IOPS, rate and size of I/O."""
 
 from __future__ import annotations
 
@@ -54,14 +54,14 @@ SCHEMA = {"time_s": pl.Float64, "figure": pl.String, "value": pl.Float64}
 
 
 def why_empty(storage: StorageSection | None) -> str | None:
-    """Return why the chart is empty; None if it is not."""
+    """Return why the chart of CPU and disk use is empty; None if it is not."""
     if storage is None:
         return "No block device was observed that holds the data."
     return None
 
 
 def data(storage: StorageSection) -> pl.DataFrame:
-    """Return all series as one table: time_s (interval end), figure (iostat, mpstat), value."""
+    """Return CPU and disk use over time as one table, with iostat's and mpstat's names."""
     rows = [
         (time_s, name, value)
         for series in (_series(storage["disk"]), _series(storage["cpu"]))
@@ -73,7 +73,7 @@ def data(storage: StorageSection) -> pl.DataFrame:
 
 
 def chart(storage: StorageSection, ended_s: float) -> alt.TopLevelMixin:
-    """Return panels over one time axis from the start of the measured part; CPUs if counted."""
+    """Return chart panels of CPU and disk use over one time axis."""
     import altair as alt
 
     panels = [_cpu(_series(storage["cpu"]), ended_s)] if storage["cpu"]["time_s"] else []
@@ -89,7 +89,7 @@ def chart(storage: StorageSection, ended_s: float) -> alt.TopLevelMixin:
 
 
 def _series(section: DiskSeries | CpuSeries) -> Mapping[str, list[float | None]]:
-    """Return the series by name; each is a list of values."""
+    """Return the time series of CPU or disk use by name."""
     return cast("Mapping[str, list[float | None]]", section)
 
 
@@ -149,7 +149,7 @@ def _lines(
 def _steps(
     series: Mapping[str, list[float | None]], name: str
 ) -> Iterator[tuple[float | None, float | None]]:
-    """Yield values at the ends of their intervals, and the first value also at its start."""
+    """Yield a series as steps: values at their intervals' ends, the first also at its start."""
     times, values = series["time_s"], series[name]
     if times:
         yield max(0.0, (times[0] or 0.0) - (series["seconds"][0] or 0.0)), values[0]

@@ -53,7 +53,7 @@ NAMED_UNDER_WAY = 4
 
 
 def chart(timeline: Timeline, document: RunDocument) -> alt.TopLevelMixin:
-    """Return panels with a shared time axis. A selection in the first panel zooms the others."""
+    """Return chart panels with a shared time axis that a selection zooms."""
     import altair as alt
 
     shade = alt.BrushConfig(fill=BLUE, fillOpacity=0.3, stroke=BLUE, strokeWidth=1.5)
@@ -84,7 +84,7 @@ def chart(timeline: Timeline, document: RunDocument) -> alt.TopLevelMixin:
 
 
 def data(timeline: Timeline) -> pl.DataFrame:
-    """Return all series of the timeline as one tidy frame: time_s, series, unit, value."""
+    """Return all series of the timeline as one table: time_s, series, unit, value."""
     import polars as pl
 
     parts = (
@@ -105,7 +105,7 @@ def data(timeline: Timeline) -> pl.DataFrame:
 
 
 def _name_time_axis(layers: list[alt.Chart]) -> None:
-    """Give the lowest panel the title of the shared time axis."""
+    """Give the lowest chart panel the title of the shared time axis."""
     layers[0].encoding.x.axis = _time_axis("seconds since the measured part began")
 
 
@@ -131,7 +131,7 @@ def _value_axis(title: str, label: str = "datum.label") -> alt.Axis:
 
 
 def _from_zero(values: pl.Series) -> alt.Scale:
-    """Return a scale that starts at zero and has a height even if every value is zero."""
+    """Return a chart scale that starts at zero and has a height even if all values are zero."""
     import altair as alt
 
     largest = values.max()
@@ -145,7 +145,7 @@ def _strokes() -> alt.Legend:
 
 
 def _span(timeline: Timeline) -> tuple[float, float]:
-    """Return the first and the last moment of all panels, in seconds."""
+    """Return the first and the last moment of all chart panels, in seconds."""
     import polars as pl
 
     bands = timeline.bands
@@ -310,7 +310,7 @@ def _pressure_panel(pressure: pl.DataFrame, zoomed: alt.Scale) -> list[alt.Chart
 
 
 class _Moments:
-    """A row per tick with all values of that moment, which joins panels when hovering."""
+    """Adds a line to all chart panels at the moment under the pointer, with all values."""
 
     def __init__(self, timeline: Timeline, zoomed: alt.Scale) -> None:
         import altair as alt
@@ -327,7 +327,7 @@ class _Moments:
         )
 
     def join(self, layers: list[alt.Chart], *, pointed_at: bool = True) -> list[alt.Chart]:
-        """Return a panel's layers with a line at the moment nearest to the pointer in any panel.
+        """Return a panel's chart layers with a line at the moment nearest to the pointer.
 
         If `pointed_at` is false, the panel keeps its own tooltips.
         """
@@ -349,7 +349,7 @@ class _Moments:
 
 
 def _moments(timeline: Timeline) -> list[dict[str, Any]]:
-    """Return rows of texts, one per tick, whose columns have readable names."""
+    """Return rows of readable texts with all values of the timeline, one per time tick."""
     import polars as pl
 
     series = data(timeline).filter(~pl.col("series").str.ends_with(ALL_TASKS))

@@ -1,4 +1,4 @@
-"""Chart of the split of time: one bar per operation, one piece per cause.
+"""Chart of time by cause: one bar per operation, one piece per cause.
 
 Pieces have fixed positions. So switching CPU time between modes and kinds of work does not move
 other pieces. Unaccounted time always ends the bar.
@@ -54,7 +54,7 @@ NO_LOAD_SPLIT = (
 
 
 class Piece(NamedTuple):
-    """A piece of a bar: its cause, its view, and its begin and end as shares of the time."""
+    """A piece of a bar in the chart of causes: its cause, begin and end as time shares."""
 
     part: str
     view: str
@@ -63,7 +63,7 @@ class Piece(NamedTuple):
 
 
 def why_empty(document: RunDocument) -> str | None:
-    """Return why the chart is empty; None if it is not."""
+    """Return why the chart of causes is empty; None if it is not."""
     operations = document["operations"]
     if not operations:
         return NOTHING_MEASURED
@@ -105,13 +105,13 @@ def _worked(works: dict[str, float], on_cpu: float) -> Iterator[Piece]:
 
 
 def part_title(cause: str) -> str:
-    """Return the name of a cause in the legend."""
+    """Return the name of a cause of time in the chart's legend."""
     title = next(candidate.title for candidate in CAUSES if candidate.name == cause)
     return STRIPED.format(title) if cause == UNCOVERED else title
 
 
 def named_works(document: RunDocument) -> tuple[str, ...]:
-    """Return the run's kinds of work with the most CPU time, which have colours of their own."""
+    """Return the kinds of work with the most CPU time, which get colours of their own."""
     if document["profile"] is None:
         return ()
     ordered = sorted(document["profile"]["work"], key=lambda row: -row["seconds"])
@@ -120,7 +120,7 @@ def named_works(document: RunDocument) -> tuple[str, ...]:
 
 
 def works_of(document: RunDocument, named: tuple[str, ...]) -> dict[str, dict[str, float]]:
-    """Return each operation's shares by kind of work: named kinds, and all others together."""
+    """Return each operation's time shares by named kind of work, and of all others together."""
     profile = document["profile"]
     if profile is None or not named:
         return {}
@@ -136,7 +136,7 @@ def works_of(document: RunDocument, named: tuple[str, ...]) -> dict[str, dict[st
 
 
 def rows(document: RunDocument) -> list[dict[str, Any]]:
-    """Return one row for each piece of the bars, with the content of its tooltip."""
+    """Return one row for each piece of the chart's bars, with its tooltip."""
     works = works_of(document, named_works(document))
     made = []
     for place, operation in enumerate(document["operations"]):
@@ -158,7 +158,7 @@ def rows(document: RunDocument) -> list[dict[str, Any]]:
 
 
 def chart(document: RunDocument) -> alt.TopLevelMixin:
-    """Return bars of time or of shares. The parameter `pointed` names an operation to mark."""
+    """Return the chart of causes as bars of time or of shares."""
     import altair as alt
 
     data = rows(document)
@@ -239,7 +239,7 @@ def _controls(document: RunDocument) -> list[alt.Parameter]:
 
 
 def _mark_of_pointed(base: alt.Chart) -> alt.Chart:
-    """Return a frame around the row that a link points to; no row at first."""
+    """Return a frame around the chart row that a link points to."""
     import altair as alt
 
     framed: alt.Chart = (
@@ -276,7 +276,7 @@ def _bars(base: alt.Chart, data: list[dict[str, Any]], colours: dict[str, str]) 
 
 
 def _texts(base: alt.Chart, data: list[dict[str, Any]]) -> list[alt.Chart]:
-    """Return each bar's time at its end, and each operation's coverage at the right."""
+    """Return chart texts: each bar's time, and the accounted share of the time."""
     import altair as alt
 
     first = base.transform_filter("datum.begin == 0")
@@ -294,7 +294,7 @@ def _texts(base: alt.Chart, data: list[dict[str, Any]]) -> list[alt.Chart]:
 
 
 def _colours(document: RunDocument, data: list[dict[str, Any]]) -> dict[str, str]:
-    """Return the colour of each part that occurs, in stacking order."""
+    """Return the colour of each cause or kind of work that occurs in the chart."""
     colours = dict(zip(named_works(document), LARGEST_WORK_COLOURS, strict=False))
     colours |= {OTHER_WORK: OTHER_WORK_COLOUR}
     colours |= {part_title(cause.name): CAUSE_COLOURS[cause.name] for cause in CAUSES}
@@ -304,7 +304,7 @@ def _colours(document: RunDocument, data: list[dict[str, Any]]) -> dict[str, str
 
 
 def _legend_values(data: list[dict[str, Any]], colours: dict[str, str]) -> dict[str, str]:
-    """Return the parts in the legend, for each view."""
+    """Return the causes and kinds of work in the chart's legend, for each view."""
     parts = {}
     for view in (BY_MODE, BY_WORK):
         seen = {

@@ -1,1 +1,1 @@
-"""Diagnosis of a run by experiments: the document, the page and the terminal output."""
+"""Reports on a diagnosis by experiments: document, page and terminal output."""

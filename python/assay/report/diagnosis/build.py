@@ -19,7 +19,7 @@ log = logging.getLogger(__name__)
 
 
 def build_diagnosis(document: DiagnoseDocument, directory: Path) -> PlacedDiagnosis:
-    """Return the document of a diagnosis with its directory, and write it if possible."""
+    """Return the document of a diagnosis with its directory, and write document and page."""
     placed: PlacedDiagnosis = {**document, "study": str(directory), "page": None}
     page = directory / PAGE_FILE
     try:
@@ -27,7 +27,7 @@ def build_diagnosis(document: DiagnoseDocument, directory: Path) -> PlacedDiagno
         placed["page"] = str(page)
         write_json(directory / DOCUMENT_FILE, placed)
     except OSError as error:
-        log.warning("no page is kept: cannot write %s: %s", directory, error)
+        log.warning("the page was not stored: cannot write %s: %s", directory, error)
     return placed
 
 

@@ -18,13 +18,13 @@ COLOURS = {"confirmed": GREEN, "refuted": GREY, "undecided": VERMILION}
 
 
 def charts_of(document: DiagnoseDocument) -> dict[str, alt.TopLevelMixin]:
-    """Return the charts that have data, by name."""
+    """Return the charts of a diagnosis that have data, by name."""
     drawn = {"way": _waterfall(document), "gains": _gains(document)}
     return {name: styled(chart) for name, chart in drawn.items() if chart is not None}
 
 
 def _waterfall(document: DiagnoseDocument) -> alt.TopLevelMixin | None:
-    """Return a waterfall chart of the time that each kept change saved."""
+    """Return a waterfall chart of the time that each adopted change saved."""
     import altair as alt
 
     points = document["way"]
@@ -57,7 +57,7 @@ def _bar(name: str, low: float, high: float, kind: str) -> dict[str, object]:
 
 
 def _gains(document: DiagnoseDocument) -> alt.TopLevelMixin | None:
-    """Return the chart of each cause's gain with its interval, coloured by verdict."""
+    """Return a chart of the time saved by removing each cause, coloured by verdict."""
     import altair as alt
 
     rows = []

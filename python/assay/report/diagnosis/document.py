@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 from assay.analysis.diagnose.judging import GAIN_MIN
 from assay.analysis.diagnose.way import interactions, points
-from assay.analysis.findings.case import names_text
+from assay.analysis.findings.operation_shares import names_text
 from assay.analysis.host.memory import memory_peaks
 from assay.analysis.load_plan import load_of
 from assay.analysis.summarise import summarise
@@ -32,11 +32,10 @@ if TYPE_CHECKING:
     from assay.report.documents.findings import FindingRow
     from assay.report.documents.try_ import TimeGain
 
-A_PASS, AN_OPERATION = "a pass", "an operation"
 ENDINGS = {
-    "no cause left": "no cause is left above noise",
-    "budget": "the budget ended before all was tried",
-    "nothing can be tried": "of the causes that are left, none can be tried here",
+    "no cause left": "no remaining cause is above noise",
+    "budget": "the budget ended before all changes were tried",
+    "nothing can be tried": "none of the remaining causes can be tried on this host",
 }
 
 # With fewer rounds, the variation between runs is not known.
@@ -50,7 +49,7 @@ def diagnose_document(
     history: Calibration,
     run_s: float | None,
 ) -> DiagnoseDocument:
-    """Return the document of a diagnosis, without the directory of its files.
+    """Return the document of a diagnosis; its `path` is added when it is written.
 
     Args:
         way: All steps of the diagnosis.
@@ -71,6 +70,7 @@ def diagnose_document(
         "engine_version": facts["engine"]["version"],
         "scale": facts["request"]["scale"],
         "scale_name": facts["workload"]["scale_name"],
+        "own_tables": bool(facts["workload"].get("own_tables")),
         "operations": list(operations),
         "of": _of(steps, operations),
         "steps": steps,
@@ -89,7 +89,7 @@ def _of(steps: Sequence[DiagnosisStep], operations: Sequence[str]) -> str:
     if len(operations) == 1:
         return operations[0]
     tried = [tried for step in steps for tried in step["tried"]]
-    return tried[0]["trial"]["of"] if tried else A_PASS
+    return tried[0]["trial"]["of"] if tried else "a pass"
 
 
 def _step(
@@ -151,11 +151,11 @@ def _tried(
 
 
 def verdict_words(judgement: Judgement, run_s: float | None) -> str:
-    """Return the basis of a verdict as a clause."""
+    """Return a clause on the measurements that a verdict on a cause is based on."""
     gain = judgement.gain
     of = f" of {names_text(judgement.operations)}" if judgement.operations else ""
     if judgement.by_plan:
-        return "no plan changed, and this acts through plans alone"
+        return "no plan changed, and this change affects the time through plans only"
     if gain is None:
         return "no operation succeeded in all runs"
     if judgement.verdict == "confirmed" and gain.interval is not None:
@@ -171,7 +171,7 @@ def verdict_words(judgement: Judgement, run_s: float | None) -> str:
 
 def _undecided_words(judgement: Judgement, run_s: float | None) -> str:
     if judgement.rounds < ROUNDS_MIN:
-        return "one round does not show noise: it takes several"
+        return "one round does not show the noise: several rounds are needed"
     return (
         f"{judgement.rounds} rounds do not separate it from noise{_needed_words(judgement, run_s)}"
     )
@@ -202,12 +202,12 @@ def _why_not(judgement: Judgement, answers_verdict: str, experiment: Experimente
 def _most_and_least(
     rounds: Sequence[tuple[Run, Run]], bytes_of: Callable[[Run], float | None]
 ) -> tuple[float | None, float | None]:
-    """Return the most bytes of any run without the change, and the fewest with the change."""
+    """Return the most bytes of any run without the change, and the fewest of any with it."""
     before = [bytes_of(run) for run, _ in rounds]
     after = [bytes_of(run) for _, run in rounds]
-    known = [size for size in before if size is not None]
+    sizes = [size for size in before if size is not None]
     changed = [size for size in after if size is not None]
-    return max(known, default=None), min(changed, default=None)
+    return max(sizes, default=None), min(changed, default=None)
 
 
 def _data_bytes(run: Run) -> float | None:
@@ -216,7 +216,7 @@ def _data_bytes(run: Run) -> float | None:
 
 
 def _set_up_s(tried: Tried) -> float | None:
-    """Return the longest time of the SQL file that makes the change; None without such a file."""
+    """Return the longest seconds of the SQL file that makes the change; None without one."""
     seconds = [
         float(file["seconds"])
         for _, run in tried.rounds
@@ -236,7 +236,7 @@ def _gain(gain: Gain | None) -> TimeGain | None:
 
 
 def _left(way: Way) -> str:
-    """Return the reason why the diagnosis ended, and what limits the run at the end."""
+    """Return text on why the diagnosis ended, and what limits the run at the end."""
     bound = next(
         (finding for finding in summarise(way.last).findings if finding.tells == "bound"), None
     )
@@ -245,5 +245,5 @@ def _left(way: Way) -> str:
     if way.ending == "no cause left" and any(
         tried.judgement.verdict == "confirmed" for tried in last.tried
     ):
-        ending = "what is confirmed and left is not to be kept"
+        ending = "the remaining confirmed causes have no change to keep"
     return ending if bound is None else f"{ending}. {bound.claim}"

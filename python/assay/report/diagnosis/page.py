@@ -7,48 +7,33 @@ from typing import TYPE_CHECKING
 from assay.model.units import seconds_text
 from assay.report.diagnosis.charts import charts_of
 from assay.report.diagnosis.words import beside, gain_text, signed, step_words, title, way_words
-from assay.report.page import vega
-from assay.report.page.run import (
-    POLICY,
-    environment,
-    json_in_html,
-    script_digest,
-    template,
-    trusted,
-)
+from assay.report.page.rendering import rendered_article
 
 if TYPE_CHECKING:
     from assay.report.documents.diagnose import DiagnoseDocument, DiagnosisStep, TriedCause
 
-TITLES = {"way": "The way down", "gains": "What each cause costs"}
+TITLES = {"way": "Time after each step", "gains": "What each cause costs"}
 ABOUT = {
-    "way": "Each change stays from its step on; the last bar is what the time is with all of them.",
+    "way": "Each step keeps all earlier changes; the last bar is the time with all changes.",
     "gains": (
-        "What is saved without the cause, in the time of the operations that it is claimed of."
-        " Intervals hold however often one looks (95 % for all causes of a step together)."
+        "Time saved without the cause, in the operations that the cause affects. Intervals are "
+        "valid after any number of rounds (95 % for all causes of a step together)."
     ),
 }
 
 
 def diagnosis_page(document: DiagnoseDocument) -> str:
-    """Return the page of a diagnosis's document as HTML."""
+    """Return the document of a diagnosis as an HTML page."""
     drawn = charts_of(document)
     specs = {name: chart.to_dict() for name, chart in drawn.items()}
-    scripts = [vega.program(), template("report.js")]
-    return (
-        environment()
-        .get_template("diagnosis.html.j2")
-        .render(
-            document=document,
-            policy=POLICY.format(digests=" ".join(script_digest(script) for script in scripts)),
-            css=trusted(template("report.css") + template("study.css")),
-            scripts=[trusted(script) for script in scripts],
-            charts_json=trusted(json_in_html(specs)),
-            title=title(document),
-            way=way_words(document),
-            charts=[{"id": name, "title": TITLES[name], "about": ABOUT[name]} for name in drawn],
-            steps=[_step(step) for step in document["steps"]],
-        )
+    return rendered_article(
+        "diagnosis.html.j2",
+        specs,
+        document=document,
+        title=title(document),
+        way=way_words(document),
+        charts=[{"id": name, "title": TITLES[name], "about": ABOUT[name]} for name in drawn],
+        steps=[_step(step) for step in document["steps"]],
     )
 
 

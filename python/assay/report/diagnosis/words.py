@@ -1,10 +1,11 @@
-"""Phrases on a diagnosis that terminal and page share."""
+"""Phrases on a diagnosis, for terminal and page."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from assay.model.units import bytes_text, percent_text, seconds_text
+from assay.report.words.run import workload_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,13 +27,12 @@ DISK_MIN = 1.02
 def title(document: DiagnoseDocument) -> str:
     """Return the title of a diagnosis: workload, engine and scale in one line."""
     engine = f"{document['engine_title']} {document['engine_version'] or ''}".rstrip()
-    scale = f"{document['scale_name']} {document['scale']:g}"
     names = f", {', '.join(document['operations'])}" if document["operations"] else ""
-    return f"{document['workload_title']} {scale} on {engine}{names}"
+    return f"{workload_words(document)} on {engine}{names}"
 
 
 def way_words(document: DiagnoseDocument) -> str | None:
-    """Return the time after each change: `412 ms -> 198 ms (work_mem=64MB)`; else None."""
+    """Return text on the time after each change: `412 ms -> 198 ms (work_mem=64MB)`."""
     points = document["way"]
     if not points:
         return None
@@ -42,7 +42,7 @@ def way_words(document: DiagnoseDocument) -> str | None:
 
 
 def gain_text(gain: TimeGain | None) -> str:
-    """Return a gain with its interval as text, such as `52 %, 48 % to 55 %`."""
+    """Return a saved share of time with its interval as text, such as `52 %, 48 % to 55 %`."""
     if gain is None:
         return "not compared"
     share = signed(gain["share"])
@@ -53,7 +53,7 @@ def gain_text(gain: TimeGain | None) -> str:
 
 
 def times_words(tried: TriedCause) -> str:
-    """Return the times behind a verdict, as the end of a sentence; empty for a verdict by plans."""
+    """Return text on the times behind a verdict; empty if the verdict is based on plans."""
     gain = tried["gain"]
     if gain is None or tried["by_plan"]:
         return ""
@@ -70,14 +70,14 @@ def signed(share: float) -> str:
 
 
 def step_words(step: DiagnosisStep) -> str:
-    """Return the earlier changes that a step of the diagnosis includes."""
+    """Return text on the earlier changes that a step of the diagnosis includes."""
     if not step["on_top_of"]:
         return "As it is"
     return f"With {', '.join(step['on_top_of'])}"
 
 
 def _of_data(tried: TriedCause) -> Iterator[str]:
-    """Yield the cost of a change of the data: disk space, and the time to make it."""
+    """Yield text on the cost of a change of the data: disk space, and time to make it."""
     before, after = tried["disk"]
     if before and after and after > DISK_MIN * before:
         share = percent_text(after / before - 1)

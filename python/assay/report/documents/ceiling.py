@@ -1,4 +1,4 @@
-"""The document of a ceiling, printed by `assay ceiling --json` and read by every rendering of it.
+"""The document of a host's maximum hardware speed, printed by `assay ceiling --json`.
 
 `report/ceiling/document.schema.json` is generated from `CeilingDocument`. A figure that was not
 measured is null.
@@ -24,7 +24,7 @@ ReadMethod = Literal["pread", "io_uring"]
 
 
 class CeilingRequestEntry(TypedDict):
-    """The options with which a ceiling was measured."""
+    """The options with which a host's maximum hardware speed was measured."""
 
     directory: str
     size_bytes: int
@@ -36,14 +36,14 @@ class CeilingRequestEntry(TypedDict):
 
 
 class CeilingHost(TypedDict):
-    """The machine whose ceiling was measured."""
+    """The machine whose maximum hardware speed was measured."""
 
     name: str | None
     kernel: str | None
     cpus: int | None
     cpu_model: str | None
     memory_bytes: int | None
-    last_cache_bytes: Annotated[int | None, Field(description="The largest cache that a CPU has.")]
+    last_cache_bytes: Annotated[int | None, Field(description="Size of a CPU's largest cache.")]
     filesystem: str | None
 
 
@@ -60,43 +60,43 @@ class DiskMedium(TypedDict):
 
 
 class TrialFile(TypedDict):
-    """The file that the ceiling's trials read and wrote; null without one."""
+    """The file that the hardware trials read and wrote; null without one."""
 
     size_bytes: int
     direct_align_bytes: Annotated[
-        int, Field(description="What sizes of O_DIRECT are multiples of.")
+        int, Field(description="Alignment of O_DIRECT requests: sizes must be multiples of it.")
     ]
 
 
 class CeilingCheck(TypedDict):
-    """The result of a check of the ceiling's record."""
+    """The result of one check of a hardware ceiling's record."""
 
     check: Annotated[str, Field(description="Name of the check.")]
     verdict: VerdictWord
     reason: str
     measured: bool
     value: Annotated[float | None, Field(description="The number that was compared.")]
-    threshold: Annotated[float | None, Field(description="The number it was compared with.")]
+    threshold: Annotated[float | None, Field(description="Limit that the value was compared with.")]
 
 
 class HidingSigns(TypedDict):
     """Signs that a cache, not the medium, answered disk requests."""
 
-    virtual: Annotated[bool, Field(description="The disk says that it is a virtual one.")]
+    virtual: Annotated[bool, Field(description="Whether the disk reports that it is virtual.")]
     signs: Sequence[str]
 
 
 class EstimateEntry(TypedDict):
-    """An estimate: a geometric mean over rounds with its 95 % interval."""
+    """The geometric mean of a speed over rounds, with its 95 % interval."""
 
     value: float
-    low: Annotated[float | None, Field(description="null of a single round")]
+    low: Annotated[float | None, Field(description="null for a single round")]
     high: float | None
     rounds: int
 
 
 class LatencyQuantiles(TypedDict):
-    """Quantiles of the request time, each as the median over rounds, and the longest time."""
+    """Quantiles of the disk request time, each as the median over rounds, and the longest time."""
 
     p50: float
     p90: float
@@ -106,29 +106,28 @@ class LatencyQuantiles(TypedDict):
 
 
 class DiskPointEntry(TypedDict):
-    """The measurements of one kind of disk request."""
+    """The measured speed and latency of one kind of disk request."""
 
     operation: DiskOperation
     pattern: AccessPattern
     cache: CacheUse
     method: ReadMethod
-    depth: Annotated[int, Field(description="Requests under way at once.")]
+    depth: Annotated[int, Field(description="Number of concurrent requests.")]
     size_bytes: int
     iops: Annotated[EstimateEntry, Field(description="Requests a second.")]
     bytes_per_s: EstimateEntry
-    cpu_s: Annotated[EstimateEntry | None, Field(description="CPU time of our threads a request.")]
+    cpu_s: Annotated[
+        EstimateEntry | None, Field(description=("CPU time of Assay's threads per request."))
+    ]
     latency_s: LatencyQuantiles
     device_requests: Annotated[
         float | None,
-        Field(
-            description="Requests that the device got for one of ours; null where that cannot be"
-            " told."
-        ),
+        Field(description="Number of device requests for each issued request; null if not known."),
     ]
 
 
 class MachinePointEntry(TypedDict):
-    """The measurements of one kind of work for memory or for cores."""
+    """The measured speed of one kind of memory access or computation."""
 
     kernel: str
     threads: int
@@ -146,7 +145,7 @@ class BandwidthEntry(MachinePointEntry):
 class LoadTimeEntry(MachinePointEntry):
     """Latency of a load from memory by size of the array."""
 
-    seconds: Annotated[EstimateEntry, Field(description="What one load takes.")]
+    seconds: Annotated[EstimateEntry, Field(description="Time of one load.")]
 
 
 class CoreSpeedEntry(MachinePointEntry):
@@ -156,7 +155,7 @@ class CoreSpeedEntry(MachinePointEntry):
 
 
 class CeilingDocument(TypedDict):
-    """The document of `assay ceiling --json`, and of `assay show --json` for a ceiling.
+    """The document of `assay ceiling --json`: a host's maximum disk, memory and core speed.
 
     A figure that was not measured is null.
     """
@@ -173,12 +172,13 @@ class CeilingDocument(TypedDict):
     host: CeilingHost
     device: Annotated[
         Mapping[str, object] | None,
-        Field(description="The block device below the file; null where it lies on none."),
+        Field(description="The block device below the file; null without one."),
     ]
     medium: DiskMedium | None
     file: TrialFile | None
     io_uring_refusal: Annotated[
-        str | None, Field(description="Why the kernel granted no io_uring; null where it did.")
+        str | None,
+        Field(description=("Reason why the kernel permitted no io_uring; null if it did.")),
     ]
     verdict: VerdictWord
     checks: Sequence[CeilingCheck]
@@ -189,7 +189,7 @@ class CeilingDocument(TypedDict):
     memory: Annotated[Sequence[BandwidthEntry], Field(description="Memory bandwidth.")]
     loads: Annotated[
         Sequence[LoadTimeEntry],
-        Field(description="Loads of which each needs the one before."),
+        Field(description="Loads that each depend on the previous load."),
     ]
     cores: Annotated[Sequence[CoreSpeedEntry], Field(description="Speed of cores.")]
     report: Annotated[str | None, Field(description="The page; null if it could not be written.")]

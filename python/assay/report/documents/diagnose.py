@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NotRequired
+
 from typing_extensions import TypedDict
 
 from assay.analysis.diagnose.judging import CauseVerdict
@@ -12,7 +14,7 @@ from assay.report.documents.try_ import TimeGain, TrialDocument
 
 
 class SlowerOperation(TypedDict):
-    """Another operation that the change makes slower."""
+    """Another operation that the tried change makes slower."""
 
     operation: str
     share: float
@@ -20,7 +22,7 @@ class SlowerOperation(TypedDict):
 
 
 class Experimented(TypedDict):
-    """The declaration of an experiment."""
+    """An experiment that tries a change, as declared in its file."""
 
     kind: str
     changes: str
@@ -73,7 +75,7 @@ class TriedCause(TypedDict):
 
 
 class UntriedCause(TypedDict):
-    """A cause that no experiment tried."""
+    """A cause of a run's time that no experiment tried."""
 
     key: str
     claim: str
@@ -82,7 +84,7 @@ class UntriedCause(TypedDict):
 
 
 class DiagnosisStep(TypedDict):
-    """The causes of one run, whose experiments alternate in the same rounds."""
+    """The causes of one run that a step of a diagnosis tried in alternating rounds."""
 
     run: str
     on_top_of: list[str]
@@ -94,7 +96,7 @@ class DiagnosisStep(TypedDict):
 
 
 class WayPoint(TypedDict):
-    """Time with all changes kept so far. The first entry is the time without any change."""
+    """The time with all changes adopted so far; the first entry is the time without any."""
 
     change: str | None
     seconds: float
@@ -103,7 +105,7 @@ class WayPoint(TypedDict):
 
 
 class DiagnoseDocument(TypedDict):
-    """A diagnosis: causes with verdicts, and the time after each change that was kept."""
+    """The document of a diagnosis: causes with verdicts, and the time after each adopted change."""
 
     run: str
     workload: str
@@ -113,6 +115,7 @@ class DiagnoseDocument(TypedDict):
     engine_version: str | None
     scale: float
     scale_name: str
+    own_tables: NotRequired[bool]
     operations: list[str]
     """Requested operations of the diagnosis; empty means all operations."""
     of: str
@@ -127,7 +130,7 @@ class DiagnoseDocument(TypedDict):
 
 
 class PlacedDiagnosis(DiagnoseDocument):
-    """A diagnosis with the directory of its files."""
+    """The document of a diagnosis, with the directory of its files."""
 
     study: str
     """Directory of the study that contains the diagnosis's runs; empty if nothing was run."""

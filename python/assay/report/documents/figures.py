@@ -1,4 +1,4 @@
-"""Types of values that several sections of documents share."""
+"""Types of values that several sections of a document share, such as percentiles."""
 
 from __future__ import annotations
 

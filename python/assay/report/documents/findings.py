@@ -12,7 +12,7 @@ from assay.report.documents.figures import MeasuredValue
 
 
 class FindingEvidence(TypedDict):
-    """One piece of evidence for a finding or against it."""
+    """One piece of evidence for or against a finding."""
 
     witness: str
     """Kind of the witness that gave the evidence, such as plan or profile."""
@@ -24,7 +24,7 @@ class FindingEvidence(TypedDict):
 
 
 class FindingAdvice(TypedDict):
-    """The change that a finding advises."""
+    """The change that a finding advises, with its predicted saving."""
 
     kind: AdviceKind
     subject: str
@@ -35,7 +35,7 @@ class FindingAdvice(TypedDict):
 
 
 class FindingChange(TypedDict):
-    """Statements that make the advised change on a server, ready to be pasted."""
+    """SQL statements that make the advised change on a server, ready to be pasted."""
 
     sql: str
     undo: str | None
@@ -45,7 +45,7 @@ class FindingChange(TypedDict):
 
 
 class FindingRow(TypedDict):
-    """A claim about the run, its evidence and its advice."""
+    """A claim about the run, with its evidence and its advice."""
 
     key: str
     """Name of the finding in commands."""

@@ -1,4 +1,4 @@
-"""Types of the sections that only an observation's document has."""
+"""Types of the document sections that only an observed server has."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class ObservedStatementRow(TypedDict):
 
 
 class ObservedSection(TypedDict):
-    """The method of observing a server that other clients drove."""
+    """The method of observing a server that other clients used."""
 
     window_s: float
     looks: int

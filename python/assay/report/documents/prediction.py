@@ -1,4 +1,4 @@
-"""Types of `assay whatif --json`: predictions for some changes."""
+"""Types of `assay whatif --json`: predicted effects of supposed changes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from assay.report.documents.what_if import MetricPrediction
 
 
 class OperationPrediction(TypedDict):
-    """The time of one operation before and after, in seconds."""
+    """The time of one operation before and after a supposed change, in seconds."""
 
     operation: str
     before: float
@@ -21,7 +21,7 @@ class OperationPrediction(TypedDict):
 
 
 class PredictionDocument(TypedDict):
-    """Metrics and operations before and after some changes, as a model predicts them."""
+    """Metrics and operation times before and after supposed changes, as predicted."""
 
     changes: list[str]
     """Descriptions of the requested changes."""

@@ -1,4 +1,4 @@
-"""The document of a run, which `--json` prints and which terminal and page render."""
+"""Type of a run's document, which `--json` prints and which terminal and page render."""
 
 from __future__ import annotations
 

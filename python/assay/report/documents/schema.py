@@ -34,7 +34,7 @@ DESCRIBED = ConfigDict(use_attribute_docstrings=True)
 
 
 class DocumentSchema(GenerateJsonSchema):
-    """Generates schemas whose objects have no title and allow only the keys of their type."""
+    """Generates JSON Schemas whose objects have no title and allow only declared keys."""
 
     def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ANN401 - pydantic's own
         """Return False, because keys need no title."""
@@ -49,7 +49,7 @@ class DocumentSchema(GenerateJsonSchema):
 
 
 def schema_of(document: Any, title: str) -> dict[str, Any]:  # noqa: ANN401 - a TypedDict
-    """Return the JSON Schema of a document, with its parts' types in `$defs`.
+    """Return the JSON Schema of a document, with the types of its sections in `$defs`.
 
     Args:
         document: The TypedDict of the whole document.
@@ -61,7 +61,7 @@ def schema_of(document: Any, title: str) -> dict[str, Any]:  # noqa: ANN401 - a 
 
 
 def _on_one_line(schema: Any) -> Any:  # noqa: ANN401 - any JSON
-    """Return a schema whose descriptions have no line breaks."""
+    """Return a JSON Schema whose descriptions have no line breaks."""
     match schema:
         case dict():
             return {

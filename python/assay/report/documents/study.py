@@ -1,4 +1,4 @@
-"""The document of a study, printed by `assay study --json` and read by every rendering of it.
+"""Types of a study's document, printed by `assay study --json`.
 
 `report/study/document.schema.json` is generated from `StudyDocument`. A value that was not measured
 is null.
@@ -18,7 +18,7 @@ from assay.model.verdict import VerdictWord
 
 
 class DoubtEntry(TypedDict):
-    """A reason why runs are not valid, with the affected runs."""
+    """A reason why some runs of the study are not valid, with these runs."""
 
     verdict: VerdictWord
     check: Annotated[str, Field(description="Name of the check.")]
@@ -27,7 +27,7 @@ class DoubtEntry(TypedDict):
 
 
 class VariantEntry(TypedDict):
-    """One combination of factor levels, which is run `repetitions` times."""
+    """One combination of factor levels, which a study runs `repetitions` times."""
 
     name: str
     levels: Annotated[Mapping[str, str], Field(description="Level by name of its factor.")]
@@ -39,7 +39,7 @@ class VariantEntry(TypedDict):
 
 
 class PartEntry(TypedDict):
-    """A block of the study whose variants are run in alternation."""
+    """A section of a study whose variants are run in alternation."""
 
     name: str
     about: str | None
@@ -77,7 +77,7 @@ class MissingRunEntry(TypedDict):
 
 
 class ArticleConditions(TypedDict):
-    """Conditions of the article's measurement; a value is null if the article does not state it."""
+    """Conditions of a published article's measurement; null if not stated."""
 
     engine: Annotated[str | None, Field(description="Name of the engine in Assay.")]
     engine_title: Annotated[str | None, Field(description="Title and version of the engine.")]
@@ -118,7 +118,7 @@ class SpreadEntry(TypedDict):
 
 
 class MeasureEntry(TypedDict):
-    """A quantity that is compared between subjects."""
+    """A quantity of a study that is compared between engines or settings."""
 
     key: Annotated[
         str, Field(description="Unique in its figure; the article's value has the same key.")
@@ -132,7 +132,7 @@ class MeasureEntry(TypedDict):
 
 
 class ColumnEntry(TypedDict):
-    """A column of a table."""
+    """A column of a table in a study's result."""
 
     name: str
     unit: Annotated[str | None, Field(description="Null in a column of text.")]
@@ -142,7 +142,7 @@ class ColumnEntry(TypedDict):
 
 
 class TableEntry(TypedDict):
-    """A table of rows under columns. A cell that was not measured is null."""
+    """A table of a study's result, in which a null cell was not measured."""
 
     name: str
     title: str
@@ -151,7 +151,7 @@ class TableEntry(TypedDict):
 
 
 class ChartEntry(TypedDict):
-    """A chart of a figure's measures, or of one of its tables."""
+    """A chart of a study's compared quantities or of one of its tables."""
 
     name: str
     title: Annotated[str, Field(description="Title of the axis of values.")]
@@ -169,7 +169,7 @@ class ChartEntry(TypedDict):
 
 
 class FigureContent(TypedDict):
-    """The result of a figure: sentences, measures, tables and charts."""
+    """A result of a study: sentences, compared quantities, tables and charts."""
 
     name: str
     kind: str
@@ -186,7 +186,7 @@ class FigureContent(TypedDict):
 
 
 class ComparedEntry(TypedDict):
-    """A quantity that the article and the study both have."""
+    """A quantity that the published article and the study both have."""
 
     key: str
     title: str
@@ -210,7 +210,7 @@ class ComparedEntry(TypedDict):
 
 
 class ArticleTableEntry(TableEntry):
-    """A table of the article; its key and value columns give measures."""
+    """A table of the published article, with key and value columns."""
 
     key: Annotated[str | None, Field(description="Name of the column of keys.")]
     value: Annotated[
@@ -219,7 +219,7 @@ class ArticleTableEntry(TableEntry):
 
 
 class DerivedEntry(TypedDict):
-    """A value that the article derived from others, and the same derivation by the study."""
+    """A value that the article derived from others, and the study's value derived likewise."""
 
     name: str
     analysis: Annotated[str, Field(description="Name of the formula.")]
@@ -231,7 +231,7 @@ class DerivedEntry(TypedDict):
 
 
 class ArticleFigureEntry(TypedDict):
-    """The article's values for a figure of the study."""
+    """The published article's values for one result of the study."""
 
     section: str | None
     says: Annotated[str | None, Field(description="The article's claim, in our words.")]
@@ -248,28 +248,28 @@ class ArticleFigureEntry(TypedDict):
 
 
 class FigureEntry(FigureContent):
-    """A figure of a study, with the study parts that it uses and the article's values."""
+    """A result of a study, with the study sections it uses and the article's values."""
 
     parts: Annotated[Sequence[str], Field(description="Names of parts.")]
     article: ArticleFigureEntry | None
 
 
 class NotShownEntry(TypedDict):
-    """Something that the study could not show, and the reason."""
+    """A result that the study could not show, and the reason."""
 
     what: str
     why: str
 
 
 class ConditionEntry(TypedDict):
-    """A condition of the runs, with several values if runs differ."""
+    """A condition of a study's runs, with several values if runs differ."""
 
     what: str
     values: Sequence[str]
 
 
 class StudyDocument(TypedDict):
-    """The document of `assay study --json` and `assay report STUDY --json`.
+    """The document of `assay study --json`: runs, results and comparison with an article.
 
     A figure compares subjects by measures. Values of a published article stand beside the study's
     values under the same key. A value that was not measured is null or missing.

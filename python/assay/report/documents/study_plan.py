@@ -8,7 +8,7 @@ from typing_extensions import TypedDict
 
 
 class PlannedVariant(TypedDict):
-    """Planned runs with the same factor levels."""
+    """Planned runs of a study with the same factor levels."""
 
     name: str
     levels: dict[str, str]
@@ -18,7 +18,7 @@ class PlannedVariant(TypedDict):
 
 
 class PlannedPart(TypedDict):
-    """A block of the study, whose variants are run in turns."""
+    """A section of a planned study, whose variants are run in turns."""
 
     name: str
     about: str | None
@@ -37,7 +37,7 @@ class PlannedTurn(TypedDict):
 
 
 class StudyForm(TypedDict):
-    """The planned runs of the whole study, or of its short form."""
+    """The planned runs of a whole study, or of its short form."""
 
     budget_s: float | None
     expected_s: float | None

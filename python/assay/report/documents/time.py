@@ -1,4 +1,4 @@
-"""Types of a run's document on the trees of wall time."""
+"""Types of a run's document on time trees: wall time split by cause."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from assay.report.documents.figures import MeasuredValue
 
 
 class TimeSection(TypedDict):
-    """Trees of wall time, in which each node is the sum of its children."""
+    """Trees of wall time by cause, in which each node is the sum of its children."""
 
     run: TimeTreeNode | None
     """Time tree of all operations together; null if the time was not split."""
@@ -23,7 +23,7 @@ class TimeSection(TypedDict):
 
 
 class TimeTreeNode(TypedDict):
-    """A node of a time tree: a part of wall time."""
+    """A node of a time tree: a cause and its share of the wall time."""
 
     name: str
     """Name of the node in the paths of findings."""

@@ -1,6 +1,8 @@
-"""Types of `assay try --json`: the result of a finding's advice, and past trials."""
+"""Types of `assay try --json`: the measured effect of a finding's advice."""
 
 from __future__ import annotations
+
+from typing import NotRequired
 
 from typing_extensions import TypedDict
 
@@ -21,7 +23,7 @@ class TimeGain(TypedDict):
 
 
 class TriedOperation(TypedDict):
-    """Gain of one operation that the finding concerns."""
+    """The time saved on one operation that the finding concerns."""
 
     operation: str
     predicted: MeasuredValue
@@ -29,7 +31,7 @@ class TriedOperation(TypedDict):
 
 
 class JudgedGain(TypedDict):
-    """The gain on which the verdict is based."""
+    """The saved time on which the verdict on a tried change is based."""
 
     operations: list[str]
     """Operations whose times are added up for the verdict; empty means the whole run."""
@@ -38,14 +40,14 @@ class JudgedGain(TypedDict):
 
 
 class TriedPlanChange(TypedDict):
-    """Description of one change of a plan."""
+    """One change of a query plan in a trial, as text."""
 
     kind: str
     says: str
 
 
 class TriedPlan(TypedDict):
-    """Changes of one statement's plan."""
+    """The plan changes of one statement in a trial."""
 
     operation: str
     changed: bool
@@ -54,21 +56,21 @@ class TriedPlan(TypedDict):
 
 
 class TriedAnswers(TypedDict):
-    """The comparison of answers before and after the change."""
+    """The comparison of query results before and after the tried change."""
 
     verdict: str
     words: str
 
 
 class TriedRound(TypedDict):
-    """Ids of the two runs of a round, without and with the change."""
+    """Ids of the two runs of a trial's round, without and with the change."""
 
     before: str
     after: str
 
 
 class TrialDocument(TypedDict):
-    """The result of trying a change, without its directory and the history."""
+    """The result of trying a change, without its directory and earlier trials."""
 
     run: str
     workload: str
@@ -78,6 +80,7 @@ class TrialDocument(TypedDict):
     engine_version: str | None
     scale: float
     scale_name: str
+    own_tables: NotRequired[bool]
     finding: FindingRow
     change: str
     verdict: TryOutcome
@@ -104,7 +107,7 @@ class PlacedTrial(TrialDocument):
 
 
 class PredictionRecord(TypedDict):
-    """Number and share of predictions that came true."""
+    """The number and share of predicted savings that came true."""
 
     tried: int
     decided: int
@@ -116,19 +119,19 @@ class PredictionRecord(TypedDict):
 
 
 class PredictionHistory(PredictionRecord):
-    """Number of predictions that came true, in total and by method."""
+    """The number of predicted savings that came true, in total and by method."""
 
     methods: dict[str, PredictionRecord]
 
 
 class TryDocument(PlacedTrial):
-    """The document of `assay try --json`."""
+    """The document of `assay try --json`: the measured effect of advice."""
 
     calibration: PredictionHistory
 
 
 class PredictionRow(TypedDict):
-    """One line of `predictions.jsonl`."""
+    """One line of `predictions.jsonl`: a predicted saving and its trial."""
 
     schema: int
     time_utc: str

@@ -1,4 +1,4 @@
-"""Types of a run's document on the sensitivity of metrics."""
+"""Types of a run's document on how operations' times affect metrics."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SensitivityTime = Literal["seconds", "seconds_min", "seconds_max"]
 
 
 class WhatIfMetric(TypedDict):
-    """Value of one metric of the run."""
+    """The value of one metric of a run."""
 
     metric: MetricKey
     label: str
@@ -26,7 +26,7 @@ class WhatIfMetric(TypedDict):
 
 
 class MetricWeight(TypedDict):
-    """The weight of an operation in one metric."""
+    """The weight of an operation's time in one metric."""
 
     metric: MetricKey
     elasticity: float
@@ -38,7 +38,7 @@ class MetricWeight(TypedDict):
 
 
 class SensitivityRow(TypedDict):
-    """The weights of one operation in all metrics."""
+    """The weights of one operation's time in all metrics."""
 
     operation: str
     seconds: float
@@ -52,7 +52,7 @@ class SensitivityRow(TypedDict):
 
 
 class WorthRow(TypedDict):
-    """The metrics if one kind of work or waiting took no time."""
+    """The metrics of a run if one kind of work or waiting took no time."""
 
     kind: Literal["work", "wait"]
     """Kind of the removed time: a kind of CPU work, or a cause of waiting as in operations[].where.
@@ -65,7 +65,7 @@ class WorthRow(TypedDict):
 
 
 class WhatIfSection(TypedDict):
-    """Metrics of the run and their sensitivity."""
+    """The metrics of a run, and how each operation's time affects them."""
 
     cores: int | None
     """Number of CPUs that the engine could use."""
@@ -81,7 +81,7 @@ class WhatIfSection(TypedDict):
 
 
 class MetricPrediction(TypedDict):
-    """A metric before and after a change, as a model predicts it."""
+    """A metric before and after a supposed change, as predicted."""
 
     metric: MetricKey
     label: str

@@ -19,7 +19,7 @@ class SecondsSpread(TypedDict):
 
 
 class VariantTime(TypedDict):
-    """Time of an operation in one variant of the study."""
+    """The time of an operation in one variant of a study of bottlenecks."""
 
     name: str
     seconds: SecondsSpread
@@ -29,7 +29,7 @@ class VariantTime(TypedDict):
 
 
 class ScarcityLevel(TypedDict):
-    """Time of an operation at one level of a resource."""
+    """The time of an operation at one level of scarcity of a resource."""
 
     name: str
     times_as_scarce: MeasuredValue
@@ -40,7 +40,7 @@ class ScarcityLevel(TypedDict):
 
 
 class ResourceElasticity(TypedDict):
-    """The response of an operation's time to one resource, measured by one method."""
+    """The response of an operation's time to the scarcity of one resource."""
 
     resource: str
     method: str
@@ -54,7 +54,7 @@ class ResourceElasticity(TypedDict):
 
 
 class BottleneckVerdict(TypedDict):
-    """The resources that limit an operation."""
+    """The resources that limit one operation, with a sentence."""
 
     kind: str
     resources: list[str]
@@ -64,7 +64,7 @@ class BottleneckVerdict(TypedDict):
 
 
 class DeviceReads(TypedDict):
-    """Reads of an operation compared with the device's capacity."""
+    """Disk reads of an operation compared with the disk's capacity."""
 
     mean_bytes: MeasuredValue
     per_second: MeasuredValue
@@ -74,7 +74,7 @@ class DeviceReads(TypedDict):
 
 
 class BoundOperation(TypedDict):
-    """The verdict on the resource that limits one operation."""
+    """The resource that limits one operation, with the measurements behind it."""
 
     operation: str
     verdict: BottleneckVerdict
@@ -90,7 +90,7 @@ class BoundOperation(TypedDict):
 
 
 class MissingVariant(TypedDict):
-    """A planned variant of the study that was not run."""
+    """A planned run of the study of bottlenecks that was not made."""
 
     part: str
     variant: str
@@ -98,12 +98,13 @@ class MissingVariant(TypedDict):
 
 
 class WhyHead(TypedDict):
-    """Facts that all runs of the study share. Without a run, most are missing."""
+    """Facts that all runs of a study of bottlenecks share."""
 
     workload: NotRequired[str]
     workload_title: NotRequired[str]
     scale: NotRequired[float]
     scale_name: NotRequired[str]
+    own_tables: NotRequired[bool]
     engine: NotRequired[str]
     engine_title: NotRequired[str]
     engine_version: NotRequired[str | None]
@@ -114,7 +115,7 @@ class WhyHead(TypedDict):
 
 
 class WhyDocument(WhyHead):
-    """The resources that limit a workload's operations."""
+    """The document of `assay why --json`: resources that limit a workload's operations."""
 
     question: str
     study: str

@@ -1,1 +1,1 @@
-"""The page of a run: one file of HTML."""
+"""The report page of a run: one HTML file."""

@@ -1,4 +1,4 @@
-"""Cache of compiled page templates, because compiling takes longer than rendering."""
+"""Cache of compiled templates for HTML pages, because compiling is slow."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ OTHERS = 0o077
 
 
 class Compiled(jinja2.FileSystemBytecodeCache):
-    """Compiled templates in a folder. If the folder is not writable, every use compiles again."""
+    """Compiled page templates in a folder; if it is not writable, every use compiles again."""
 
     def dump_bytecode(self, bucket: Bucket) -> None:
-        """Store a compiled template; ignore errors such as a full disk."""
+        """Store a compiled page template; ignore errors such as a full disk."""
         with suppress(OSError):
             super().dump_bytecode(bucket)
 
 
 def compiled_in(folder: Path) -> Compiled | None:
-    """Return the cache in a folder; None if other users could change this code."""
+    """Return the template cache in a folder; None if other users could change it."""
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         about = folder.lstat()

@@ -1,4 +1,4 @@
-"""Page on the difference between two runs: a differential flame graph and its table."""
+"""HTML page on the difference between two runs: a flame graph and its table."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from assay.model.units import seconds_text
 from assay.report.charts.palette import BLUE, ORANGE, SEVERAL_KINDS, WORK_COLOURS, work_colour
 from assay.report.page.flame_view import FlameView, drawn, has_kernel, left_out, small_enough
 from assay.report.page.profile import left_out_words
-from assay.report.page.run import POLICY, environment, script_digest, template, tree_words, trusted
+from assay.report.page.rendering import rendered, template
+from assay.report.page.run import tree_words
 from assay.report.words.profile_difference import (
     interval_text,
     noise_words,
@@ -33,9 +34,9 @@ if TYPE_CHECKING:
 
 MORE, LESS = ORANGE, BLUE
 ABOUT = (
-    "Boxes are functions of this run, as wide as their samples. A colour says that a pass of this"
-    " run spent more or less CPU time there than one of the other run, where the 95 % interval of"
-    " the difference excludes zero; the deeper, the larger the difference. Functions that only the"
+    "Boxes are functions of this run; their width is the number of samples. A coloured "
+    "function used more or less CPU time per pass than in the other run, with a 95 % interval "
+    "that excludes zero; a deeper colour is a larger difference. Functions that only the"
     " other run called have no box: the table below has them."
 )
 NO_INTERVAL = " One pass was measured on each side, so there is no interval and no colour."
@@ -47,7 +48,7 @@ def write_page(
     profiles: tuple[Profile, Profile],
     difference: ProfileDifference,
 ) -> None:
-    """Write the page of the difference between two runs.
+    """Write the HTML page on the difference between two runs.
 
     Args:
         path: File to write.
@@ -74,34 +75,29 @@ def write_page(
 def difference_page(
     documents: tuple[RunDocument, RunDocument], view: FlameView, difference: ProfileDifference
 ) -> str:
-    """Return the page as HTML."""
+    """Return the page on the difference between two runs as HTML."""
     ours, theirs = documents
-    scripts = [template("flame.js")]
     certain = difference["total"] is not None and difference["total"]["is_noise"] is not None
-    return (
-        environment()
-        .get_template("difference.html.j2")
-        .render(
-            policy=POLICY.format(digests=" ".join(script_digest(script) for script in scripts)),
-            css=trusted(template("report.css") + template("flame.css")),
-            scripts=[trusted(script) for script in scripts],
-            ours=ours | {"title": title(ours)},
-            theirs=theirs | {"title": title(theirs)},
-            operations=operations_words(difference)
-            if difference["operations"]
-            else "no common operation",
-            scaled="" if difference["scaled_by"] == 1 else f". {scaled_words(difference)}",
-            about=f"{ABOUT}{'' if certain else NO_INTERVAL}{left_out_words(view)}",
-            tree=tree_words(view),
-            total=None if difference["total"] is None else _row(difference["total"], "total", 0),
-            rows=list(_rows(difference)),
-            noise=noise_words(difference) if certain else None,
-        )
+    return rendered(
+        "difference.html.j2",
+        [template("flame.js")],
+        ["report.css", "flame.css"],
+        ours=ours | {"title": title(ours)},
+        theirs=theirs | {"title": title(theirs)},
+        operations=operations_words(difference)
+        if difference["operations"]
+        else "no common operation",
+        scaled="" if difference["scaled_by"] == 1 else f". {scaled_words(difference)}",
+        about=f"{ABOUT}{'' if certain else NO_INTERVAL}{left_out_words(view)}",
+        tree=tree_words(view),
+        total=None if difference["total"] is None else _row(difference["total"], "total", 0),
+        rows=list(_rows(difference)),
+        noise=noise_words(difference) if certain else None,
     )
 
 
 def difference_view(tree: DifferenceTree, share_min: float) -> FlameView:
-    """Return the view of a difference tree, with one colour for growth and one for decline."""
+    """Return a flame graph of CPU time differences, coloured by growth and decline."""
     changed = [
         abs(difference)
         for difference, is_noise in zip(tree["difference_s"], tree["is_noise"], strict=True)

@@ -1,4 +1,4 @@
-"""Values of a page's template for findings: claim, evidence and advice.
+"""Values of a page's template for findings: claims, evidence and advice.
 
 Evidence names a place of the report (`plan:q18`). The place becomes a link if the page has an
 anchor for it.
@@ -26,12 +26,12 @@ ALL_FROM = 4
 
 
 class Anchors(NamedTuple):
-    """The anchors of a page to which evidence can link, by the word before the colon."""
+    """The anchors of a page to which evidence of a finding can link."""
 
     places: dict[str, frozenset[str]]
 
     def href(self, at: str) -> str | None:
-        """Return the link to a place of evidence; None if this page does not show it."""
+        """Return the link to the evidence of a finding; None if the page does not show it."""
         kind, _, name = at.partition(":")
         return f"#{at}" if name in self.places.get(kind, frozenset()) else None
 
@@ -58,18 +58,18 @@ def anchors(document: RunDocument, settings: dict[str, object]) -> Anchors:
 
 
 def _counted(counted: EngineCountersSection) -> frozenset[str]:
-    """Return the names of counters, of object tables, and of the activity line if there is one."""
+    """Return the names of counters and counter tables that the page shows."""
     names = {figure["name"] for figure in (*counted["counters"], *counted["tables"])}
     return frozenset(names | ({"activity"} if counted["activity"] else set()))
 
 
 def finding_rows(document: RunDocument, places: Anchors) -> list[dict[str, object]]:
-    """Return one row for each finding, in the document's order."""
+    """Return one page row for each finding, in the document's order."""
     return [_row(document, finding, places) for finding in document["findings"]]
 
 
 def ruled_out_rows(document: RunDocument) -> list[tuple[str, str]]:
-    """Return causes that were ruled out, with the contradicting evidence."""
+    """Return causes that were ruled out, each with the contradicting evidence."""
     return [
         (
             finding["claim"],
@@ -82,7 +82,7 @@ def ruled_out_rows(document: RunDocument) -> list[tuple[str, str]]:
 
 
 def place_words(at: str) -> str:
-    """Return the place of evidence in words, such as `plan of q18`."""
+    """Return the source of evidence as text, such as `plan of q18`."""
     kind, _, name = at.partition(":")
     kind = {"where": "time", "counter": "counter", "profile": "profile"}.get(kind, kind)
     if not name:
@@ -124,13 +124,13 @@ def _row(document: RunDocument, finding: FindingRow, places: Anchors) -> dict[st
 
 def _saved(edges: list[float]) -> str:
     least, best = (percent_text(edge) for edge in edges)
-    return f"{least} to {best} to be saved"
+    return f"{least} to {best} could be saved"
 
 
 def _operations(
     document: RunDocument, finding: FindingRow, places: Anchors
 ) -> list[tuple[str, str | None]]:
-    """Return the operations of a finding with links to their bars; one entry if it is all."""
+    """Return the operations of a finding with links to their bars."""
     names = finding["operations"]
     if len(names) == len(document["operations"]) > ALL_FROM:
         return [(f"all {len(names)} operations", "#where")]
@@ -142,13 +142,13 @@ def _gain(share: float | None) -> str | None:
 
 
 def _change(finding: FindingRow) -> list[tuple[str, str, bool]]:
-    """Return label, text and whether the text can be copied, for each part of a change."""
+    """Return label, text and whether it can be copied, for each statement of a change."""
     parts = (text.partition(": ") for text in to_do_texts(finding))
     return [(lead, text, not lead.startswith(COSTS)) for lead, _, text in parts]
 
 
 def _to_try(text: str | None) -> list[tuple[str, bool]]:
-    """Return advice as pieces of text, each with whether it is a command to copy."""
+    """Return advice as pieces of text, each marked if it is a command to copy."""
     if not text:
         return []
     if text.startswith("assay "):

@@ -47,7 +47,7 @@ def layout(tree: Mapping[str, Any], share_min: float = 0.0) -> list[Rectangle]:
 
 
 def walk(tree: Mapping[str, Any], samples_min: float = 0.0) -> Iterator[tuple[int, int]]:
-    """Yield each node and its depth, callers before callees, siblings sorted by label.
+    """Yield each call tree node and its depth, callers first.
 
     Nodes with fewer than `samples_min` samples are left out, together with their callees.
     """
@@ -61,7 +61,7 @@ def walk(tree: Mapping[str, Any], samples_min: float = 0.0) -> Iterator[tuple[in
 
 
 def _callees(tree: Mapping[str, Any]) -> dict[int, list[int]]:
-    """Return the callees of each node, sorted by label and module; key -1 has outermost nodes."""
+    """Return the callees of each call tree node, sorted by label and module."""
     labels, modules = tree["labels"], tree["modules"]
     label, module = tree["label"], tree["module"]
     callees: dict[int, list[int]] = {-1: []}

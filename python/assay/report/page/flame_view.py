@@ -1,4 +1,4 @@
-"""Data of a page's flame graph: compact JSON, colours of frames, legend, and omissions."""
+"""Data of a page's flame graph: compact JSON, colours of frames, and legend."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Tree = TypeVar("Tree", bound="CallTree")
 
 
 class FlameView(NamedTuple):
-    """Values that a page needs to draw a call tree.
+    """Values that a page needs to draw a flame graph.
 
     Attributes:
         data: Data for the script `templates/flame.js`.
@@ -59,7 +59,7 @@ def small_enough(made: Callable[[float], Tree]) -> tuple[Tree, float]:
 
 
 def flame_view(tree: CallTree, share_min: float) -> FlameView:
-    """Return the view of a call tree, coloured by kind of work."""
+    """Return the values to draw a call tree as a flame graph, coloured by kind of work."""
     work = one_kind(tree)
     data = drawn(tree) | {
         "work": work,
@@ -93,7 +93,7 @@ def left_out(tree: CallTree) -> float:
 
 
 def drawn(tree: CallTree) -> dict[str, object]:
-    """Return the values of a tree that the page's script reads; the script adds up totals."""
+    """Return the values of a call tree that the flame graph's script reads."""
     return {
         "operations": tree["operations"],
         "seconds_each": tree["seconds_each"],
@@ -110,13 +110,13 @@ def drawn(tree: CallTree) -> dict[str, object]:
 
 
 def one_kind(tree: Mapping[str, Any]) -> list[int]:
-    """Return, for each node, the kind of work of most of its samples, or `SEVERAL`."""
+    """Return for each call tree node the kind of work of most of its samples."""
     rows = zip(tree["work"], tree["work_samples"], tree["total"], strict=True)
     return [work if did >= ONE_KIND_SHARE * total else SEVERAL for work, did, total in rows]
 
 
 def _legend(tree: CallTree, work: Sequence[int]) -> list[tuple[str, str]]:
-    """Return the colours and names of the drawn kinds of work, most samples first."""
+    """Return the colours and names of the kinds of work in a flame graph."""
     samples: dict[int, int] = {}
     for kind, own in zip(work, tree["own"], strict=True):
         samples[kind] = samples.get(kind, 0) + own

@@ -20,7 +20,7 @@ NUMBER, WORD = "number", "word"
 
 
 class Column(NamedTuple):
-    """A column of the table of operations: heading, meaning, kind, sort key and text.
+    """A column of the table of operations: heading, meaning, sort key and text.
 
     If a cell shows more than the value, `words_of` returns its text.
     """
@@ -47,7 +47,7 @@ def _cores_text(value: float | None) -> str:
 
 TIME_COLUMNS = (
     Column("name", "operation of the workload", WORD, _field("name"), str),
-    Column("asks for", "what the operation asks for", WORD, _field("title"), str),
+    Column("asks for", "task of the operation", WORD, _field("title"), str),
     Column(
         "median",
         "median service time of its passes",
@@ -58,7 +58,7 @@ TIME_COLUMNS = (
     ),
     Column("fastest", "fastest pass", NUMBER, _field("seconds_min"), seconds_text),
     Column("slowest", "slowest pass", NUMBER, _field("seconds_max"), seconds_text),
-    Column("share", "of the total of all medians", NUMBER, _field("share"), percent_text),
+    Column("share", "share of the total of all medians", NUMBER, _field("share"), percent_text),
 )
 RESOURCE_COLUMNS = (
     Column("cores", "CPU seconds a second", NUMBER, _field("parallelism"), _cores_text),
@@ -68,30 +68,30 @@ RESOURCE_COLUMNS = (
     Column("peak memory", "resident", NUMBER, _field("memory_peak_bytes"), bytes_text),
     Column(
         "growth",
-        "above what was resident before",
+        "growth above the resident memory before",
         NUMBER,
         _field("memory_growth_bytes"),
         bytes_text,
     ),
     Column(
         "proportional",
-        "highest sum of its processes' proportional memory that was read",
+        "highest measured sum of the proportional memory of its processes",
         NUMBER,
         _field("memory_peak_pss_bytes"),
         bytes_text,
     ),
     Column(
         "engine's memory",
-        "by its own account, when asked for the plan",
+        "as reported by the engine with the plan",
         NUMBER,
         _field("engine_memory_bytes"),
         bytes_text,
     ),
-    Column("read", "from storage, a pass", NUMBER, _field("read_bytes"), bytes_text),
-    Column("dirtied", "pages changed, a pass", NUMBER, _field("write_bytes"), bytes_text),
+    Column("read", "read from storage per pass", NUMBER, _field("read_bytes"), bytes_text),
+    Column("dirtied", "bytes of changed pages per pass", NUMBER, _field("write_bytes"), bytes_text),
     Column("page faults", "minor, a pass", NUMBER, _field("minor_faults"), count_text),
     Column("rows", "rows returned", NUMBER, _field("rows"), count_text),
-    Column("passes", "how often it ran", NUMBER, _field("passes"), count_text),
+    Column("passes", "number of executions", NUMBER, _field("passes"), count_text),
 )
 
 
@@ -109,21 +109,21 @@ def _grouped(value: int) -> str:
 
 # Heading of a latency column, its percentile, and its description.
 LATENCIES: tuple[tuple[str, Percentile, str], ...] = (
-    ("p50", "p50", "from when it was due: half were as fast"),
-    ("p90", "p90", "nine of ten were as fast"),
-    ("p95", "p95", "19 of 20 were as fast"),
-    ("p99", "p99", "99 of 100 were as fast"),
-    ("p99.9", "p999", "999 of 1,000 were as fast"),
+    ("p50", "p50", "from the due time: half of the executions were as fast"),
+    ("p90", "p90", "nine of ten executions were as fast"),
+    ("p95", "p95", "19 of 20 executions were as fast"),
+    ("p99", "p99", "99 of 100 executions were as fast"),
+    ("p99.9", "p999", "999 of 1,000 executions were as fast"),
     ("longest", "max", "the longest"),
 )
 SERVICE_TIMES: tuple[tuple[str, Percentile, str], ...] = (
-    ("service p50", "p50", "from when it was started: half were as fast"),
-    ("service p99", "p99", "99 of 100 were as fast"),
+    ("service p50", "p50", "from the actual start: half of the executions were as fast"),
+    ("service p99", "p99", "99 of 100 executions were as fast"),
 )
 LOAD_COLUMNS = (
     Column("name", "operation of the workload", WORD, _field("name"), str),
-    Column("rate", "succeeded, a second", NUMBER, _field("throughput_per_s"), rate_text),
-    Column("share", "of the service time of all operations", NUMBER, _field("share"), percent_text),
+    Column("rate", "successful executions a second", NUMBER, _field("throughput_per_s"), rate_text),
+    Column("share", "share of all service time", NUMBER, _field("share"), percent_text),
     *[
         Column(head, f"latency, {about}", NUMBER, _time("latency", name), seconds_text)
         for head, name, about in LATENCIES
@@ -132,12 +132,12 @@ LOAD_COLUMNS = (
         Column(head, f"service time, {about}", NUMBER, _time("service", name), seconds_text)
         for head, name, about in SERVICE_TIMES
     ],
-    Column("due", "how often it was due", NUMBER, _field("passes"), _grouped),
-    Column("failed", "how often it failed", NUMBER, _field("failed"), _grouped),
-    Column("skipped", "due and never started", NUMBER, _field("skipped"), _grouped),
+    Column("due", "number of executions that were due", NUMBER, _field("passes"), _grouped),
+    Column("failed", "number of failed executions", NUMBER, _field("failed"), _grouped),
+    Column("skipped", "operations never started", NUMBER, _field("skipped"), _grouped),
     Column(
         "retries",
-        "attempts beyond the first, by class of the error that each came of",
+        "attempts beyond the first, by class of the error that caused each",
         NUMBER,
         _field("retries"),
         _grouped,
@@ -159,7 +159,7 @@ def operation_columns(document: RunDocument) -> tuple[Column, ...]:
 
 
 def cell(column: Column, operation: OperationRow) -> dict[str, object]:
-    """Return a cell of the table: its sort key and its text."""
+    """Return a cell of the table of operations: its sort key and its text."""
     value = column.value(operation)
     text = column.text(value) if column.words_of is None else column.words_of(operation)
     missing = value is None
@@ -168,7 +168,7 @@ def cell(column: Column, operation: OperationRow) -> dict[str, object]:
 
 
 def _split_columns(document: RunDocument) -> list[Column]:
-    """Return the columns of the time split: CPU, other causes, and the accounted share."""
+    """Return the table columns of time by cause: CPU, waits, and the accounted share."""
     operations = document["operations"]
     is_load = document["conditions"]["clients"] is not None
     occurs = {

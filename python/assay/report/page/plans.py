@@ -1,4 +1,4 @@
-"""Values of a page's template for plans: operators with texts, bars and marks."""
+"""Values of a page's template for query plans: operators with texts, bars and marks."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 
 
 def has_plan(document: RunDocument, operation: str) -> bool:
-    """Return whether the document has a plan of an operation."""
+    """Return True if the document has a plan of an operation."""
     return bool(document["plans"].get(operation))
 
 
 def plan_rows(native: Mapping[str, str | None], document: RunDocument) -> list[dict[str, object]]:
-    """Return one row for each plan, the plans of the longest operation first.
+    """Return one page row for each query plan, those of the longest operation first.
 
     Args:
         native: Plans in the engine's own form, by file.
@@ -50,14 +50,15 @@ def plan_rows(native: Mapping[str, str | None], document: RunDocument) -> list[d
 
 
 def capture_words(document: RunDocument) -> str:
-    """Return sentences on the cost of capturing plans, outside of the timed part."""
+    """Return sentences on the time that capturing plans took, outside the timed part."""
     capture = document["plan_capture"]
     cost = (
         f", which took {seconds_text(capture['capture_s'])} in all" if capture["capture_s"] else ""
     )
     return (
-        f"Each statement was asked once more with its plan, apart from the timed part{cost}. Times"
-        " below are of that execution and contain the cost of watching it; rows are over all loops."
+        "Each statement was executed once more to capture its plan, outside of the timed "
+        f"part{cost}. Times below belong to that execution and include the cost of measuring "
+        "it; rows are totals over all loops."
     )
 
 
@@ -70,7 +71,7 @@ def missing_rows(document: RunDocument) -> list[tuple[str, str]]:
 
 
 def factor_words(node: PlanOperator) -> str:
-    """Return the factor and direction of an estimate's error; empty if the error is small."""
+    """Return text on the factor of a row estimate's error; empty if the error is small."""
     factor = node["q_error"]
     if factor is None or factor < NOTABLE_FACTOR:
         return ""
@@ -104,28 +105,28 @@ def _plan(
 
 
 def _captured(document: RunDocument, plan: StatementPlan) -> str:
-    """Return the cost of capturing a plan, and the slowdown of the statement during capture."""
+    """Return text on the time of capturing a plan, and how much it slowed the statement."""
     if plan["capture_s"] is None:
         return ""
-    text = f"Asking for this plan took {seconds_text(plan['capture_s'])}"
+    text = f"Capturing this plan took {seconds_text(plan['capture_s'])}"
     costs = document["plan_capture"]["operations"]
     ratio = next((cost["ratio"] for cost in costs if cost["operation"] == plan["operation"]), None)
-    slower = "" if ratio is None else f"; watched it took {ratio:.2g} times what it took when timed"
+    slower = "" if ratio is None else f"; with capturing it took {ratio:.2g} times the timed one"
     return f"{text}{slower}."
 
 
 def _untimed(plan: StatementPlan) -> str:
     why = f": {plan['reason'].rstrip('.')}" if plan["reason"] else ""
-    return f"The engine reported estimates only, no time and no rows{why}."
+    return f"The engine reported only estimates, without times and actual rows{why}."
 
 
 def _facts(plan: StatementPlan) -> str:
-    """Return times and sizes of a plan in one line."""
+    """Return text with the times and sizes of a plan."""
     return ", ".join([*plan_times(plan), *plan_sizes(plan)])
 
 
 def _is_worst(node: PlanOperator) -> bool:
-    """Return whether an operator has the worst estimate of its plan, and it is notably wrong."""
+    """Return True if a plan operator has the worst row estimate, and it is notably wrong."""
     return bool(node["worst"] and factor_words(node))
 
 
@@ -162,7 +163,7 @@ def _rows(count: float | None) -> str:
 
 
 def _marks(node: PlanOperator) -> list[str]:
-    """Return further figures of an operator that are not zero, as text."""
+    """Return texts on an operator's other measurements, such as spilled bytes."""
     marks = [
         f"{label} {bytes_text(size)}"
         for label, size in (

@@ -1,4 +1,4 @@
-"""Values of a page's template for CPU samples: texts, colours, a call tree as JSON."""
+"""Values of a page's template for CPU samples: texts, colours and a flame graph."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     )
 
 TREE_ABOUT = (
-    "Each box is a function, as wide as its samples, beside or below the one that called it; the"
-    " widest come first, so from left to right is no order of time. A box has the colour of a kind"
-    " of work if three quarters of its samples did that."
+    "Each box is a function; its width is the number of samples, and it lies below or beside "
+    "its caller. The widest boxes come first, so left to right is not an order of time. A box "
+    "has the colour of a kind of work if three quarters of its samples belong to it."
 )
 SYMBOLS_ABOUT = (
-    "Where the CPU was, by innermost function. C++ functions that differ in their template"
-    " arguments only are one line, which opens by a click."
+    "CPU time by innermost function. C++ functions that differ only in template arguments "
+    "share a line, which opens by a click."
 )
 SYMBOL_COLUMNS = ("samples", "share", "seconds", "work", "symbol", "module", "kind", "says")
 
@@ -36,7 +36,7 @@ SYMBOL_COLUMNS = ("samples", "share", "seconds", "work", "symbol", "module", "ki
 def profile_words(
     section: ProfileSection | None, tree: FlameView | None
 ) -> dict[str, object] | None:
-    """Return the values of the section on CPU samples; None without samples.
+    """Return the page's values for the section on CPU samples; None without samples.
 
     Args:
         section: The section `profile` of the document.
@@ -56,7 +56,7 @@ def profile_words(
 
 
 def left_out_words(tree: FlameView) -> str:
-    """Return a sentence on the functions that are not drawn; empty if all are drawn."""
+    """Return a sentence on the functions that a flame graph leaves out; empty if none."""
     if not tree.left_out:
         return ""
     return (
@@ -81,7 +81,7 @@ def work_bars(works: list[WorkRow]) -> list[dict[str, str]]:
 
 
 def symbols_csv(section: ProfileSection) -> str:
-    """Return the table of functions as CSV; spaces separate operations."""
+    """Return the table of functions with CPU samples as CSV text."""
     import polars as pl
 
     rows = [

@@ -1,34 +1,21 @@
-"""Makes the report: an HTML page in one file that needs no network and runs only its own scripts.
-
-All texts of a record are untrusted. The template escapes them, and JSON in the page cannot end its
-element. A content security policy allows only the page's own scripts, by their digests.
-"""
+"""Makes the report of a run: an HTML page in one file that needs no network."""
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import json
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from assay.model.units import (
-    NS_PER_S,
     bytes_text,
-    count_text,
-    near_whole_text,
     percent_text,
-    rate_text,
-    seconds_text,
 )
-from assay.record.places import cache_dir
 from assay.report.page import vega
 from assay.report.page.findings import FIRST_FOLD, anchors, finding_rows, ruled_out_rows
 from assay.report.page.operation_columns import cell, operation_columns
 from assay.report.page.plans import capture_words, missing_rows, plan_rows
 from assay.report.page.profile import profile_words
 from assay.report.page.record import read_page_record
+from assay.report.page.rendering import json_in_html, rendered, template, trusted
 from assay.report.page.specified import words_of_test
 from assay.report.page.storage import storage_words
 from assay.report.page.time import time_rows
@@ -59,22 +46,11 @@ from assay.report.words.run import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    import jinja2
-    from markupsafe import Markup
-
     from assay.record.reader import Run
     from assay.report.charts.run import Charts
     from assay.report.documents.run import RunDocument
     from assay.report.page.flame_view import FlameView
     from assay.report.page.record import PageRecord
-
-TEMPLATES = Path(__file__).parents[1] / "templates"
-# Vega compiles its expressions with `Function`, which needs `unsafe-eval`. The page loads nothing.
-POLICY = (
-    "default-src 'none'; script-src {digests} 'unsafe-eval'; style-src 'unsafe-inline';"
-    " img-src data: blob:; form-action 'none'; base-uri 'none'"
-)
-NOT_IN_JSON = {char: f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"}
 
 
 def page(run: Run, document: RunDocument) -> str:
@@ -88,96 +64,42 @@ def page(run: Run, document: RunDocument) -> str:
     profile = profile_words(document["profile"], record.calls)
     flame = [template("flame.js")] if profile else []
     scripts = [vega.program(), template("report.js"), *flame, template("explain.js")]
-    return (
-        environment()
-        .get_template("report.html.j2")
-        .render(
-            document=document,
-            policy=POLICY.format(digests=" ".join(script_digest(script) for script in scripts)),
-            css=trusted(template("report.css") + template("flame.css")),
-            scripts=[trusted(script) for script in scripts],
-            specs=drawn,
-            charts_json=trusted(json_in_html(_specifications(charts, drawn))),
-            data={name: _csv_links(charts, name) for name in drawn},
-            names=charts.names,
-            empty={name: charts.why_empty(name) for name in charts.NAMES},
-            columns=columns,
-            rows=[[cell(column, op) for column in columns] for op in document["operations"]],
-            profile=profile and profile | {"tree": record.calls and tree_words(record.calls)},
-            why_no_profile=record.why_no_profile,
-            test=words_of_test(document),
-            storage=storage_words(document),
-            steady_about=steady_about(document),
-            cluster=_cluster(document),
-            **_texts(record, document),
-            **_engine(record, document),
-            **_statement_times(document),
-            **_explanation(record, document),
-        )
+    return rendered(
+        "report.html.j2",
+        scripts,
+        ["report.css", "flame.css"],
+        document=document,
+        specs=drawn,
+        charts_json=trusted(json_in_html(_specifications(charts, drawn))),
+        data={name: _csv_links(charts, name) for name in drawn},
+        names=charts.names,
+        empty={name: charts.why_empty(name) for name in charts.NAMES},
+        columns=columns,
+        rows=[[cell(column, op) for column in columns] for op in document["operations"]],
+        profile=profile and profile | {"tree": record.calls and tree_words(record.calls)},
+        why_no_profile=record.why_no_profile,
+        test=words_of_test(document),
+        storage=storage_words(document),
+        steady_about=steady_about(document),
+        cluster=_cluster(document),
+        **_texts(record, document),
+        **_engine(record, document),
+        **_statement_times(document),
+        **_explanation(record, document),
     )
 
 
 def _specifications(charts: Charts, names: list[str]) -> dict[str, object]:
-    """Return the charts' specifications unchecked: checks take as long again, and tests do them."""
+    """Return the specifications of the charts as JSON values, without validation."""
     from altair.utils.schemapi import debug_mode
 
     with debug_mode(arg=False):
         return {name: charts[name].to_dict(validate=False) for name in names}
 
 
-def template(name: str) -> str:
-    """Return the text of a template file."""
-    return (TEMPLATES / name).read_text(encoding="utf-8")
-
-
 def tree_words(view: FlameView) -> dict[str, object]:
-    """Return a call tree under the names that its template uses."""
+    """Return a call tree's flame graph under the names that the page template uses."""
     return view._asdict() | {"json": trusted(json_in_html(view.data))}
-
-
-def json_in_html(value: object) -> str:
-    """Return JSON that cannot end the script element that contains it."""
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    for char, escaped in NOT_IN_JSON.items():
-        text = text.replace(char, escaped)
-    return text
-
-
-def script_digest(script: str) -> str:
-    """Return a script's digest as a source expression of a content security policy."""
-    digest = hashlib.sha256(script.encode()).digest()
-    return f"'sha256-{base64.b64encode(digest).decode()}'"
-
-
-def trusted(text: str) -> Markup:
-    """Mark a text as safe, so that the template does not escape it."""
-    import markupsafe
-
-    return markupsafe.Markup(text)  # noqa: S704
-
-
-def environment() -> jinja2.Environment:
-    """Return the environment of templates, which escapes everything that is not trusted."""
-    import jinja2
-
-    from assay.report.page.compiled import compiled_in
-
-    made = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(TEMPLATES),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        bytecode_cache=compiled_in(cache_dir() / "templates"),
-    )
-    made.filters.update(
-        seconds=seconds_text,
-        bytes=bytes_text,
-        percent=percent_text,
-        near_whole=near_whole_text,
-        count=count_text,
-        rate=rate_text,
-        nanoseconds=lambda ns: seconds_text(None if ns is None else ns / NS_PER_S),
-    )
-    return made
 
 
 def _csv_links(charts: Charts, name: str) -> dict[str, str]:
@@ -188,7 +110,7 @@ def _csv_links(charts: Charts, name: str) -> dict[str, str]:
 
 
 def _texts(record: PageRecord, document: RunDocument) -> dict[str, object]:
-    """Return all texts of the page, under the names that its template uses."""
+    """Return all texts of a run's page, by the names that its template uses."""
     return {
         "title": title(document),
         "conditions": conditions_text(document),
@@ -211,17 +133,17 @@ def _texts(record: PageRecord, document: RunDocument) -> dict[str, object]:
         "statements": record.statements,
         "method": method.paragraphs(document),
         "absent": [*record.absent, *map(_sentence, not_seen_words(document))],
-        "looked": [_sentence(words) for words in observed_words(document)],
+        "looked": [_sentence(clause) for clause in observed_words(document)],
         "observed_figures": observed_figures(document),
     }
 
 
-def _sentence(words: str) -> str:
-    return f"{words[:1].upper()}{words[1:]}."
+def _sentence(clause: str) -> str:
+    return f"{clause[:1].upper()}{clause[1:]}."
 
 
 def _statement_times(document: RunDocument) -> dict[str, object]:
-    """Return transaction types, statement times and stalls, under the template's names."""
+    """Return transaction types, statement times and stalls for the page template."""
     stalls = document["stalls"]
     return {
         "specified": sequence_text.specified_figure(document),
@@ -243,7 +165,7 @@ def _statement_times(document: RunDocument) -> dict[str, object]:
 
 
 def _explanation(record: PageRecord, document: RunDocument) -> dict[str, object]:
-    """Return findings, plans and what-ifs, under the names that the template uses."""
+    """Return findings, plans and predictions for the page template."""
     settings = record.environment.get("engine", {}).get("settings") or {}
     what_if = what_if_words(document)
     return {
@@ -264,7 +186,7 @@ def _explanation(record: PageRecord, document: RunDocument) -> dict[str, object]
 
 
 def _engine(record: PageRecord, document: RunDocument) -> dict[str, object]:
-    """Return tables of the engine's counters and its CPU time, under the template's names."""
+    """Return the engine's counters and CPU time for the page template."""
     counted, used = document["engine_counters"], document["sessions"]
     grown = engine_tables.figures_by_operation(counted) if counted else []
     activity = counted["activity"] if counted else None
@@ -288,7 +210,7 @@ def _engine(record: PageRecord, document: RunDocument) -> dict[str, object]:
 
 
 def _cluster(document: RunDocument) -> dict[str, object] | None:
-    """Return the values of the section on nodes; None without a cluster."""
+    """Return the page's values for the section on cluster nodes; None without a cluster."""
     cluster = document["cluster"]
     return cluster and {
         "cores": cluster_text.cores_words(cluster),
@@ -308,11 +230,11 @@ def _machine(document: RunDocument) -> str:
     host = document["host"]
     parts = [host_text(document), host["cpu_model"], host["filesystem"]]
     text = ", ".join(part for part in parts if part)
-    return text or "The machine was not recorded: the run ended before."
+    return text or "The machine was not recorded, because the run ended before."
 
 
 def _trust(document: RunDocument) -> str:
-    """Return the disturbances of the measurement, with their size."""
+    """Return text on disturbances of the measurement, such as stolen CPU time."""
     parts = []
     for label, name in (("steal", "steal"), ("background", "background_load")):
         result = check(document, name)
@@ -326,7 +248,7 @@ def _trust(document: RunDocument) -> str:
 
 
 def _environment_rows(environment_facts: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Return the facts of the environment as rows, including those the host did not report."""
+    """Return facts about the host and the software as rows, including missing ones."""
     if not environment_facts:
         return []
     host, ours = environment_facts.get("host") or {}, environment_facts.get("assay") or {}

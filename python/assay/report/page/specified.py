@@ -1,4 +1,4 @@
-"""Values of a page's template for the test of a specification."""
+"""Values of a page's template for a TPC-H test."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
     from assay.report.documents.run import RunDocument
 
 ABOUT_WEIGHTS = (
-    "By how many per cent a metric changes where an operation's time changes by one per cent."
+    "A weight is the change of a metric in per cent if an operation's time changes by one per cent."
 )
 # Explanation of the weights in each metric of the test.
 ABOUT_WEIGHTS_IN: dict[SpecifiedMetricKind, str] = {
-    "power": " In the power metric every interval weighs the same, however short it is.",
+    "power": " In the power metric every operation has the same weight, however short it is.",
     "throughput": (
         " In the throughput metric only the stream that ends last counts, by the operation's share"
         " of it."
     ),
-    "composite": " The composite is half of both; Ts itself weighs one half in it.",
+    "composite": " The composite metric has half of each weight; Ts itself weighs one half in it.",
 }
 # Key of a column in the table of runs, its heading, and its description.
 RUN_COLUMNS = (
@@ -54,25 +54,24 @@ WEIGHT_COLUMNS = (
     ("moves it", "change of the first metric from the longest to the shortest interval"),
 )
 ABOUT_UTILISATION = (
-    "Elapsed seconds a stream over the seconds of the power test: what one stream's work takes of a"
-    " machine that is shared, beside what it takes alone. What is missing to 100 % the power test"
-    " left unused; above it streams were in each other's way."
+    "Elapsed seconds per stream, divided by the seconds of the power test. Below 100 %, the "
+    "power test left a part of the machine unused; above 100 %, streams slowed each other."
 )
 ABOUT_MEMORY = (
-    "Hash tables and sorts grow with the data, and every stream has its own; caches of data, which"
-    " are as large as they are set, are no part of it."
+    "Hash tables and sorts grow with the data, and every stream has its own. Caches of data "
+    "have a fixed size and are not included."
 )
 
 
 class WeightRow(NamedTuple):
-    """One operation in the table of weights."""
+    """One operation in the page's table of weights in TPC-H metrics."""
 
     operation: str
     cells: list[dict[str, object]]
 
 
 def words_of_test(document: RunDocument) -> dict[str, object] | None:
-    """Return the tables and sentences of the section; None if the run had no specified test."""
+    """Return the page's tables and sentences on a TPC-H test; None without one."""
     test = document["test"]
     if test is None:
         return None
@@ -173,7 +172,7 @@ def _weight_text(weight: float) -> str:
 
 
 def _memory(memory: QueryMemory | None) -> dict[str, object] | None:
-    """Return a table with a row per memory peak and a column per scale; None without peaks."""
+    """Return a table of memory peaks by scale for a TPC-H test; None without peaks."""
     if memory is None:
         return None
     peaks = memory["peaks"]
@@ -202,10 +201,11 @@ def _steady(steady: SteadyPasses | None) -> dict[str, object] | None:
         return None
     count, before, compared = len(steady["passes"]), steady["before"], steady["compared"]
     sentence = (
-        f"Steady after {before} of {count} passes; each query's median over the {compared} then."
+        f"Steady after {before} of {count} passes; each query has its median over the next "
+        f"{compared}."
     )
     if before is None:
-        sentence = f"Not steady: the last {compared} of {count} passes were not alike."
+        sentence = f"Not steady: the last {compared} of {count} passes differ too much."
     figure = [] if steady["figure"] is None else [("steady", steady["figure"])]
     passes = [(f"pass {place}", times) for place, times in enumerate(steady["passes"], start=1)]
     return {

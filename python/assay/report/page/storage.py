@@ -1,4 +1,4 @@
-"""Values of a page's template for the data's device and the CPUs."""
+"""Values of a page's template for the disk with the data and the CPUs."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 
 ABOUT = (
     "CPU utilisation as in mpstat, requests, rate and size of the I/O of {device} as in iostat,"
-    " at intervals of {interval_s:g} s. The device holds the data; requests of other programs are"
-    " included."
+    " at intervals of {interval_s:g} s. The data are on this device; requests of other "
+    "programs are included."
 )
 
 
 def storage_words(document: RunDocument) -> dict[str, object] | None:
-    """Return the chart's text and the table by operation; None without this section."""
+    """Return the chart's text and the table of disk use by operation; None if not measured."""
     storage = document["storage"]
     if storage is None:
         return None

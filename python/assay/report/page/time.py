@@ -1,4 +1,4 @@
-"""Values of a page's template for the time tree: nested bars, each below its parent."""
+"""Values of a page's template for the time tree, drawn as nested bars."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ COLOURS = {
 
 
 def time_rows(section: TimeSection) -> list[dict[str, object]]:
-    """Return one row per node of the run's tree, in reading order; empty without a tree.
+    """Return one page row per node of the run's time tree; empty without a tree.
 
     Keys: title, depth, share (in words), left and width (of the bar, in per cent of the whole),
     colour, source.

@@ -1,4 +1,4 @@
-"""The JavaScript of Vega, which every report embeds.
+"""Provides the JavaScript of the chart library Vega, which every report embeds.
 
 Bundling this script takes longer than the rest of a report. It is the same for all reports, so it
 is cached.

@@ -1,4 +1,4 @@
-"""Values of a page's template for predictions of changes that were not made.
+"""Values of a page's template for predictions of supposed changes.
 
 The page's calculator gets the document's figures as JSON, and its script has the model's formulas.
 A test compares its results with the model's.
@@ -26,19 +26,19 @@ PARTS_OF_COMPOSITE = {"power_like_per_h", "throughput_like_per_h"}
 COMPOSITE = "composite_per_h"
 KINDS = {"work": "work on a CPU", "wait": "waiting"}
 ABOUT = (
-    "Computed from this run's figures by a model, not measured. A weight is by how many per cent a"
-    " metric changes where the operation's time changes by one per cent."
+    "A model computes these figures from this run; they are not measured. A weight is the "
+    "change of a metric in per cent if the operation's time changes by one per cent."
 )
-ABOUT_MEAN = " In a geometric mean every operation weighs the same, however short it is."
+ABOUT_MEAN = " In a geometric mean every operation has the same weight, however short it is."
 GEOMETRIC_MEAN = "geometric_mean_seconds"
 WORTH_ABOUT = (
-    "What each metric would be if one thing took no time at all, everything else staying as it is:"
-    " more than mending it can give."
+    "Each metric if one kind of work or wait took no time and all else stayed the same: an "
+    "upper limit of any improvement."
 )
 
 
 def what_if_words(document: RunDocument) -> dict[str, object] | None:
-    """Return tables and the calculator's figures; None without this section."""
+    """Return the page's tables of predictions, and the numbers for its calculator."""
     section = document["what_if"]
     if section is None:
         return None
@@ -59,7 +59,7 @@ def what_if_words(document: RunDocument) -> dict[str, object] | None:
 
 
 def shown_metrics(section: WhatIfSection) -> list[WhatIfMetric]:
-    """Return the metrics that have columns of their own."""
+    """Return the metrics that get columns of their own in the page's predictions."""
     names = {metric["metric"] for metric in section["metrics"]}
     left_out = set(PARTS_OF_COMPOSITE) if COMPOSITE in names else set()
     # Weights are computed from unrounded intervals, so unrounded metrics need no column.
@@ -68,14 +68,14 @@ def shown_metrics(section: WhatIfSection) -> list[WhatIfMetric]:
 
 
 def change_text(change: float | None) -> str:
-    """Return a change in per cent, with its sign."""
+    """Return a change as text in %, with its sign."""
     if change is None:
         return "no bound"
     return f"{change * 100:+.1f} %".replace("-", "\u2212")
 
 
 def between_text(low: float | None, high: float | None) -> str:
-    """Return an interval of changes as text; empty if both ends have the same text."""
+    """Return a range of changes as text; empty if both ends have equal text."""
     ends = change_text(low), change_text(high)
     return "" if ends[0] == ends[1] else " to ".join(ends)
 
@@ -94,7 +94,7 @@ def _has(metrics: list[WhatIfMetric], name: str) -> bool:
 
 
 def _largest(weighed: list[SensitivityRow], metrics: list[WhatIfMetric]) -> float:
-    """Return the largest absolute weight, which has the longest bar."""
+    """Return the largest absolute weight of an operation, which has the longest bar."""
     names = {metric["metric"] for metric in metrics}
     weights = (weight for row in weighed for weight in row["weights"] if weight["metric"] in names)
     return max((abs(weight["elasticity"]) for weight in weights), default=0.0) or 1.0
@@ -128,7 +128,7 @@ def _spread_size(weight: MetricWeight) -> float | str:
 
 
 def _spread(weight: MetricWeight) -> str | None:
-    """Return the first metric's change over the spread of an operation's passes, as text."""
+    """Return text on how the main metric changes over the spread of an operation's times."""
     if weight["at_min"] is None or weight["at_max"] is None:
         return None
     return between_text(weight["at_min"], weight["at_max"])
@@ -157,7 +157,7 @@ def _sorted_by(change: float | None) -> float | str:
 
 
 def _figures(section: WhatIfSection) -> dict[str, object]:
-    """Return the figures that the calculator computes with."""
+    """Return the numbers that the page's calculator of changes needs."""
     return {
         "metrics": section["metrics"],
         "operations": {

@@ -1,4 +1,4 @@
-"""Writes the processed profile format of Firefox Profiler: each thread's samples over time.
+"""Writes CPU samples in the format of Firefox Profiler: each thread's samples over time.
 
 The format's version is 60, the first with one stack tree for all threads. Firefox Profiler reads
 all versions up to its own. Operations are intervals on a track for each session. Kinds of work are
@@ -66,14 +66,14 @@ DRIVER_PID = "driver"
 
 
 def write(source: Source, out: BinaryIO) -> None:
-    """Write the profile as gzipped JSON."""
+    """Write the CPU samples as gzipped JSON for Firefox Profiler."""
     text = json.dumps(profile(source), separators=(",", ":"), ensure_ascii=False)
     with gzip.GzipFile("", "wb", COMPRESSION, out, mtime=0) as packed:
         packed.write(text.encode())
 
 
 def profile(source: Source) -> dict[str, Any]:
-    """Return the profile as a document of Firefox Profiler."""
+    """Return the CPU samples as a document of Firefox Profiler."""
     passes = _passes(source)
     works = [OTHER, *sorted(set(source.samples["work"].unique()) - {OTHER})]
     begun_ns = min(source.samples["time_ns"][0] - source.period_ns, passes["started_ns"][0])
@@ -91,7 +91,7 @@ def profile(source: Source) -> dict[str, Any]:
 
 
 def _passes(source: Source) -> pl.DataFrame:
-    """Return operations with samples, as `Profile.passes`, with `samples` and `cpu_ms`."""
+    """Return operations that have CPU samples, with number of samples and CPU ms."""
     cpu_ms = (pl.col("samples") * source.period_ns / NS_PER_MS).round(3)
     counts = source.samples.group_by("sequence").len("samples").with_columns(cpu_ms=cpu_ms)
     operation = pl.col("operation").cast(pl.String)
@@ -159,7 +159,7 @@ def _sampling(source: Source) -> list[dict[str, str]]:
 
 
 def _sessions(passes: pl.DataFrame, begun_ns: int, texts: dict[str, int]) -> list[dict[str, Any]]:
-    """Return a track for each session of the driver, with operations as intervals."""
+    """Return a Firefox Profiler track per driver session, with operations as intervals."""
     return [
         _thread(
             name=f"session {session}",
@@ -191,7 +191,7 @@ def _markers(passes: pl.DataFrame, begun_ns: int, texts: dict[str, int]) -> dict
 
 
 def _threads(source: Source, begun_ns: int, nodes: pl.DataFrame) -> list[dict[str, Any]]:
-    """Return a track for each thread of the engine, by process, the busiest thread first."""
+    """Return a Firefox Profiler track for each engine thread, the busiest first."""
     time = ((pl.col("time_ns") - begun_ns) / NS_PER_MS).round(3).alias("time")
     samples = source.samples.with_columns(time).join(nodes, "stack", maintain_order="left")
     by_thread = sorted(
@@ -215,7 +215,7 @@ def _threads(source: Source, begun_ns: int, nodes: pl.DataFrame) -> list[dict[st
 
 
 def _with_idle(samples: pl.DataFrame, period_ns: int) -> pl.DataFrame:
-    """Return the samples, with a sample without a stack at the end of each idle time.
+    """Return CPU samples, with an added empty sample at the end of each idle time.
 
     A sample represents the period before it. Without the added samples, the viewer would show the
     thread as busy since the previous sample.
@@ -240,7 +240,7 @@ def _thread(
     samples: pl.DataFrame,
     markers: dict[str, Any],
 ) -> dict[str, Any]:
-    """Return a thread's track from samples with their time, stack node and CPU time."""
+    """Return a thread's Firefox Profiler track, from samples with time, stack and CPU time."""
     return {
         "processType": "default",
         "processName": process,

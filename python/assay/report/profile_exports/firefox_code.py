@@ -27,7 +27,7 @@ ADDRESS_MAX = (1 << 53) - 1
 
 @dataclass(frozen=True)
 class CodeTables:
-    """The tables of the format, stored by column.
+    """The code tables of a Firefox profile, stored by column.
 
     Attributes:
         libs: Files that contain code.
@@ -42,12 +42,12 @@ class CodeTables:
     nodes: pl.DataFrame
 
     def shared(self) -> dict[str, Columns | list[str]]:
-        """Return all shared tables, with the texts added so far."""
+        """Return the code tables that all threads of a Firefox profile share."""
         return self.tables | {"stringArray": list(self.texts)}
 
 
 def code_tables(source: Source, categories: dict[str, int]) -> CodeTables:
-    """Return the code tables that the samples need.
+    """Return the stacks, functions and files that the exported CPU samples need.
 
     Args:
         source: The exported profile.
@@ -80,7 +80,7 @@ def code_tables(source: Source, categories: dict[str, int]) -> CodeTables:
 def _functions(
     source: Source, frames: list[tuple[int, int | None]], texts: dict[str, int]
 ) -> dict[str, Columns]:
-    """Return frameTable, funcTable and resourceTable (a row per module, in the order of `libs`)."""
+    """Return the Firefox profile's tables of frames, functions and files."""
     places = _places(source)
     functions: dict[tuple[str, int], int] = {}
     labelled = [places[frame] for frame, _ in frames]
@@ -119,7 +119,7 @@ def _functions(
 
 
 def _places(source: Source) -> dict[int, tuple[str, int, int]]:
-    """Return, by frame, its label, its module's row and its address; -1 if not known."""
+    """Return, by stack frame, its label, its module's row and its address."""
     row_of = source.modules.select("module").with_row_index("row")
     rows = (
         source.profile.frames.select("frame", pl.col("label").cast(pl.String))
@@ -149,7 +149,7 @@ def _libs(source: Source) -> list[dict[str, str | None]]:
 
 
 def breakpad_id(build_id: str | None) -> str:
-    """Return the id by which symbol servers know a file; empty without a build id.
+    """Return the id by which symbol servers identify a file; empty without a build id.
 
     The first 16 bytes of the build id are a GUID whose first three parts are little-endian. The age
     0 follows.
@@ -162,5 +162,5 @@ def breakpad_id(build_id: str | None) -> str:
 
 
 def _table(**columns: Column) -> Columns:
-    """Return a table of columns, with its number of rows as `length`."""
+    """Return a table stored by column, with its number of rows as `length`."""
     return {**columns, "length": len(next(iter(columns.values())))}

@@ -1,4 +1,4 @@
-"""Writes a flame graph as one SVG file, which zooms (click), searches and shows tooltips.
+"""Writes a flame graph as one interactive SVG file.
 
 The width of a frame is its share of the samples. A frame has the colour of a kind of work if most
 of its samples belong to that kind. Frames that are too narrow to see are left out of the file.
@@ -43,7 +43,7 @@ def write(source: Source, out: BinaryIO) -> None:
 
 
 def picture(tree: dict[str, Any], title: str) -> str:
-    """Return the SVG of a call tree."""
+    """Return the flame graph of a call tree as SVG text."""
     import jinja2
 
     placed = layout(tree, SHARE_MIN)
@@ -71,7 +71,7 @@ def picture(tree: dict[str, Any], title: str) -> str:
 
 
 def _all(tree: dict[str, Any]) -> Frame:
-    """Return the root frame below all outermost frames; a click on it resets the zoom."""
+    """Return the root frame of a flame graph; a click on it resets the zoom."""
     return {
         "tooltip": _tooltip(tree, tree["samples"]),
         "depth": 0,
@@ -100,7 +100,7 @@ def _frame(tree: dict[str, Any], rectangle: Rectangle, kind: int) -> Frame:
 
 
 def _named(label: str, width: float) -> Frame:
-    """Return a label, and the part of the label that fits into the frame."""
+    """Return a flame graph label, shortened to what fits into its frame."""
     room = int((width * (WIDTH - 2 * MARGIN) - 4) / CHARACTER)
     if room < CHARACTERS_MIN:
         return {"label": label, "text": ""}
@@ -119,12 +119,12 @@ def _tooltip(tree: dict[str, Any], samples: int) -> str:
 
 
 def _plain(text: str) -> str:
-    """Return a text on one line, without the characters that XML forbids."""
+    """Return text on one line, without the characters that XML forbids."""
     return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
 
 
 def _legend(tree: dict[str, Any]) -> list[Frame]:
-    """Return the legend: kinds of work by number of samples, as many as fit on one line."""
+    """Return the flame graph's legend of kinds of work, as many as fit on one line."""
     own: dict[str, int] = {}
     for node, work in enumerate(tree["work"]):
         name = tree["works"][work]

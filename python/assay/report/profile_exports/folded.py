@@ -1,4 +1,4 @@
-"""Writes folded stacks: one line per stack, with its frames from the outermost and its count."""
+"""Writes folded stacks: one line per call stack, with its frames and its count."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ UNFIT = str.maketrans({";": ":", "\n": " ", "\r": " "})
 
 
 def write(source: Source, out: BinaryIO) -> None:
-    """Write `operation;outermost;...;innermost count` lines, sorted by their frames."""
+    """Write `operation;outermost;...;innermost count` lines, sorted by call stack."""
     tree = call_tree(source.profile, source.operation)
     out.writelines(f"{line}\n".encode() for line in lines(tree))
 
 
 def lines(tree: dict[str, Any]) -> Iterator[str]:
-    """Yield the lines of a call tree; the operation is the outermost frame of each line."""
+    """Yield the folded stack lines of a call tree, each beginning with the operation."""
     names = _names(tree)
     order = [(node, depth) for node, depth in walk(tree)]
     for operation in sorted(tree["operations"]):

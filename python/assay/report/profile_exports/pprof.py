@@ -1,4 +1,4 @@
-"""Writes the pprof format: a gzipped protocol buffer, `profile.proto` of github.com/google/pprof.
+"""Writes CPU samples in the pprof format, a gzipped protocol buffer.
 
 A pprof sample has its stack's locations, innermost first, a number of samples, and nanoseconds of
 CPU time. By its labels `operation`, `work`, `thread` and `tid`, pprof selects (`-tagfocus`) and
@@ -29,7 +29,7 @@ ADDRESS_LIMIT = (1 << 64) - 1
 
 
 class Texts:
-    """The string table of the profile; its first text is empty."""
+    """The string table of a pprof profile; its first text is empty."""
 
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {"": 0}
@@ -38,18 +38,18 @@ class Texts:
         return self._numbers.setdefault(text, len(self._numbers))
 
     def encoded(self) -> Iterator[bytes]:
-        """Yield the encoded texts in the order of their numbers."""
+        """Yield the encoded texts of the string table, in the order of their numbers."""
         return (content(6, text.encode()) for text in self._numbers)
 
 
 def write(source: Source, out: BinaryIO) -> None:
-    """Write the profile, gzipped."""
+    """Write the CPU samples as a gzipped pprof profile."""
     with gzip.GzipFile("", "wb", COMPRESSION, out, mtime=0) as packed:
         packed.writelines(messages(source))
 
 
 def messages(source: Source) -> Iterator[bytes]:
-    """Yield the fields of the profile."""
+    """Yield the fields of a pprof profile."""
     texts = Texts()
     counted = _counted(source)
     tree = stack_tree(source.profile.stacks, counted["stack"].unique().sort())
@@ -61,7 +61,7 @@ def messages(source: Source) -> Iterator[bytes]:
 
 
 def _counted(source: Source) -> pl.DataFrame:
-    """Return equal samples as one row: operation, pid, tid, work, stack, count."""
+    """Return equal CPU samples as one row with their count."""
     alike = ["operation", "pid", "tid", "work", "stack"]
     return source.samples.group_by(alike).len("count").sort(alike)
 
@@ -87,7 +87,7 @@ def _header(source: Source, texts: Texts) -> Iterator[bytes]:
 
 
 def _mappings(source: Source, texts: Texts) -> Iterator[bytes]:
-    """Yield files with code, most locations first. pprof names the profile by the first file."""
+    """Yield the files with code of a pprof profile, the most used first."""
     places = source.places.group_by("module").len("places")
     rows = (
         source.modules.join(places, "module")
@@ -106,7 +106,7 @@ def _mappings(source: Source, texts: Texts) -> Iterator[bytes]:
 
 
 def _locations(source: Source, tree: StackTree, texts: Texts) -> Iterator[bytes]:
-    """Yield locations in the code and the functions that contain them."""
+    """Yield pprof code locations and the functions that contain them."""
     rows = (
         pl.DataFrame({"frame": sorted(set(tree.frame))}, schema_overrides={"frame": pl.UInt32})
         .join(source.profile.frames.select("frame", pl.col("label").cast(pl.String)), "frame")
@@ -153,7 +153,7 @@ def _samples(
 
 
 def _encoded_stacks(tree: StackTree) -> list[bytes]:
-    """Return each node's locations, innermost first: its own, then those of its callers."""
+    """Return the pprof locations of each call stack, innermost first."""
     encoded: list[bytes] = []
     for caller, frame in zip(tree.caller, tree.frame, strict=True):
         above = encoded[caller] if caller >= 0 else b""

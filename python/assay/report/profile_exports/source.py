@@ -1,4 +1,4 @@
-"""The source of an exported profile: the samples, and facts that only the record has."""
+"""Reads the CPU samples to export, with facts that only the record has."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ARTEFACT = "artefact"
 
 @dataclass(frozen=True)
 class Source:
-    """A profile to export.
+    """CPU samples of a run to export, with their times and thread names.
 
     Attributes:
         run: Id of the run.
@@ -46,7 +46,7 @@ class Source:
 
     @cached_property
     def samples(self) -> pl.DataFrame:
-        """Return the samples within operations (or one) by time; artefacts have that work."""
+        """Return the CPU samples within operations, or within one, by time."""
         within = pl.col("operation").is_not_null()
         if self.operation is not None:
             within = pl.col("operation") == self.operation
@@ -79,7 +79,7 @@ def read_source(run: Run, operation: str | None = None) -> Source:
     profile = read_profile(run)
     if profile is None:
         raise UsageError(
-            f"{run.id} was not profiled: measure again with `assay run ... --profile`."
+            f"the run {run.id} has no CPU profile: measure again with `assay run ... --profile`."
         )
     facts = run.facts
     source = Source(

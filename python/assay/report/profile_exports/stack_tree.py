@@ -1,4 +1,4 @@
-"""Builds the part of the stack tree that some samples need."""
+"""Builds the smallest tree of call stacks that contains some given samples."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ OUTERMOST = -1
 
 @dataclass(frozen=True)
 class StackTree:
-    """Nodes of stacks and all their callers; each node comes after its caller.
+    """Call stack nodes and all their callers; each node comes after its caller.
 
     Attributes:
         caller: Index of each node's caller; -1 for an outermost node.
@@ -29,7 +29,7 @@ class StackTree:
 
 
 def stack_tree(stacks: pl.DataFrame, needed: Iterable[int]) -> StackTree:
-    """Return the tree of the needed stacks and all their callers.
+    """Return the tree of the given call stacks and all their callers.
 
     Args:
         stacks: Columns stack, parent, frame, in any order of rows.

@@ -1,1 +1,1 @@
-"""Results of commands that read records, each with the document that `--json` prints."""
+"""Results of commands that read records, with the documents that `--json` prints."""

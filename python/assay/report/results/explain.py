@@ -1,4 +1,4 @@
-"""Results of `assay explain`: each has the document that `--json` prints."""
+"""Results of `assay explain`, with the documents that `--json` prints."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SECTIONS = (
 
 @dataclass(frozen=True)
 class ExplainedRun:
-    """The explanation of a whole run.
+    """The explanation of a whole run by `assay explain`.
 
     Attributes:
         report: The document of the run.
@@ -42,7 +42,7 @@ class ExplainedRun:
 
     @property
     def document(self) -> dict[str, Any]:
-        """Return the sections that explain the run, and its CPU samples."""
+        """Return the JSON document that explains a run, with its CPU samples."""
         report: Mapping[str, object] = self.report
         sections = {name: report[name] for name in SECTIONS}
         return {"run": self.report["run"], **sections, "profile": self.profile}
@@ -66,14 +66,14 @@ class ExplainedOperation:
 
     @property
     def document(self) -> dict[str, Any]:
-        """Return the operation with its findings, its plans and its CPU samples."""
+        """Return the JSON document of an operation: findings, plans and CPU samples."""
         explained = operation_of(self.report, self.operation)
         return {"run": self.report["run"], **explained, "profile": self.profile}
 
 
 @dataclass(frozen=True)
 class ExplainedSamples:
-    """The CPU samples of a run alone, for text in the style of an article.
+    """The CPU samples of a run as the only result of `assay explain`.
 
     Attributes:
         report: The document of the run.
@@ -85,13 +85,13 @@ class ExplainedSamples:
 
     @property
     def document(self) -> dict[str, Any]:
-        """Return the CPU samples."""
+        """Return the JSON document of the CPU samples."""
         return {"run": self.report["run"], "profile": self.profile}
 
 
 @dataclass(frozen=True)
 class MissingRules:
-    """Functions of a run's CPU samples that no rule classifies.
+    """Functions of a run's CPU samples that no rule assigns to a kind of work.
 
     Attributes:
         run: Id of the run.
@@ -104,13 +104,13 @@ class MissingRules:
 
     @property
     def document(self) -> dict[str, Any]:
-        """Return the functions that no rule classifies."""
+        """Return the JSON document of functions that no rule assigns to a kind of work."""
         return {"run": self.run, "unclassified": self.rows}
 
 
 @dataclass(frozen=True)
 class ExplainedDifference:
-    """The difference between another run and this one.
+    """The difference between two runs as a result of `assay explain`.
 
     Attributes:
         ours: The document of this run.
@@ -138,7 +138,7 @@ class ExplainedDifference:
 
     @property
     def document(self) -> dict[str, Any]:
-        """Return the operations' times in both runs, and the differences of samples and plans."""
+        """Return the JSON document of two runs' times, CPU samples and plans."""
         return {
             "run": self.ours["run"],
             "against": self.theirs["run"],

@@ -1,4 +1,4 @@
-"""Rows of `assay runs` for runs without a document, from the facts of their record."""
+"""Rows of `assay runs` for records without a document of results."""
 
 from __future__ import annotations
 
@@ -38,11 +38,13 @@ def unjudged_row(directory: Path) -> dict[str, Any]:
 
 
 def _subject(facts: Mapping[str, Any], kind: str) -> dict[str, str | None]:
-    """Return the workload and the engine of a record."""
+    """Return the workload and the engine of a record as text."""
     workload, engine = facts.get("workload"), facts.get("engine")
     if not workload or not engine:
         return {"workload": kind, "engine": None, "title": None}
-    what = f"{workload['title']} {workload['scale_name']} {facts['request']['scale']:g}"
+    what = workload["title"]
+    if not workload.get("own_tables"):
+        what += f" {workload['scale_name']} {facts['request']['scale']:g}"
     return {
         "workload": workload["name"],
         "engine": engine["name"],

@@ -1,4 +1,4 @@
-"""Result of `assay size`: a predicted figure, and the runs that it is based on."""
+"""Result of `assay size`: a prediction for a cluster, and the runs behind it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Size:
-    """The predicted size of a hypothetical cluster.
+    """The predicted time of a workload on a hypothetical cluster.
 
     Attributes:
         figure: Prediction for the cluster, with its assumptions.
@@ -26,10 +26,10 @@ class Size:
 
     @property
     def document(self) -> dict[str, Any]:
-        """Return the figure as `assay size --json` prints it."""
+        """Return the prediction for a cluster as `assay size --json` prints it."""
         return asdict(self.figure) | {"runs": self.runs}
 
     @property
     def content(self) -> FigureContent:
-        """Return the figure in the form that a study's article has."""
+        """Return the prediction for a cluster in the form of a study's result."""
         return figure_content(self.figure)

@@ -1,4 +1,4 @@
-"""Result of `assay whatif`: a prediction, or the sensitivity of a run's metrics."""
+"""Result of `assay whatif`: predicted metrics, or the weights of operations."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class WhatIf:
-    """Metrics of a run after some changes, or their sensitivity if no change is named.
+    """Predicted metrics of a run after supposed changes; without changes the weights.
 
     Attributes:
         report: The document of the run.
@@ -28,7 +28,7 @@ class WhatIf:
 
     @property
     def document(self) -> dict[str, Any]:
-        """Return the prediction, or the weights, as `assay whatif --json` prints them."""
+        """Return the prediction or the weights as `assay whatif --json` prints them."""
         if self.prediction is not None:
             return {"run": self.report["run"], "prediction": self.prediction}
         return {"run": self.report["run"], "what_if": self.weights}

@@ -1,1 +1,1 @@
-"""Sections of a run's document, as plain values."""
+"""Sections of a run's JSON document, as plain values."""

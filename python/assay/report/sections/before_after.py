@@ -1,4 +1,4 @@
-"""Each operation's time before and after a change, with an interval and the change of its plan."""
+"""Compares each operation's time before and after a change, with an interval."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ CHANGES_NAMED = 2
 
 
 def before_after(before: Run, after: Run) -> BeforeAfter:
-    """Return the times of every operation in both runs, and the changes of their plans."""
+    """Return each operation's time in two runs, and the changes of its plans."""
     texts = _texts(before), _texts(after)
     plans = _plan_changes(before, after)
     rows = [

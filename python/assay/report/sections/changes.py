@@ -1,4 +1,4 @@
-"""Limits of the engine and changes to the host: the section `changes` of a document."""
+"""Makes the document section `changes`: limits of the engine and changes to the host."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def changes_section(run: Run) -> ChangesSection | None:
-    """Return the section `changes`; None if nothing was limited or changed."""
+    """Return the document section `changes`; None if nothing was limited or changed."""
     limited = limits_used(run)
     changes = run.facts.get("changes") or []
     slowed = _slowed(run)
@@ -44,7 +44,7 @@ def changes_section(run: Run) -> ChangesSection | None:
 
 
 def _slowed(run: Run) -> SlowedSection | None:
-    """Return the resources that were made slower for the engine, and how much; None without any."""
+    """Return the resources that were made slower, and by how much; None without any."""
     asked: dict[str, float] = run.facts["request"].get("slow") or {}
     if not asked:
         return None

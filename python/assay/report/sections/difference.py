@@ -1,4 +1,4 @@
-"""Differences between the CPU samples of two runs, as plain values."""
+"""Makes the document section on CPU sample differences between two runs."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ROW_KEYS = (
 
 
 def difference(ours: Profile, theirs: Profile, operation: str | None = None) -> ProfileDifference:
-    """Return CPU seconds per pass of both runs. Differences are this run's minus the other's.
+    """Return the CPU seconds per pass of two runs, and their differences.
 
     Keys: operation; scaled_by (factor of the other run's seconds); operations (operations of both
         runs); total (a row, null without samples); work (rows, largest difference first, each with

@@ -1,4 +1,4 @@
-"""One operation of a document, with its findings and plans."""
+"""Makes the document on one operation: its times, findings and plans."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def operation_of(document: RunDocument, name: str) -> OperationDocument:
 
 
 def _findings(document: RunDocument, name: str) -> list[OperationFinding]:
-    """Return the findings about an operation, each with the `fraction` of its time it explains.
+    """Return the findings about an operation, each with the share of its time it explains.
 
     Findings are sorted by kind of claim, then by fraction, largest first. The fraction is null if
     the finding does not state it, or if the finding concerns all of the operation's time.
@@ -50,7 +50,7 @@ def _findings(document: RunDocument, name: str) -> list[OperationFinding]:
 
 
 def _operation_capture(capture: PlanCaptureSection, name: str) -> PlanCaptureSection:
-    """Return the cost of capturing an operation's plans, and its statements without a plan."""
+    """Return the time of capturing an operation's plans, and its statements without one."""
     return {
         **capture,
         "operations": [cost for cost in capture["operations"] if cost["operation"] == name],

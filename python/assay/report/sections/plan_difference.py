@@ -1,4 +1,4 @@
-"""Differences between the plans of two runs, as plain values."""
+"""Makes the document section on plan differences between two runs."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def plan_differences(
 
 
 def _same_statement(ours: Plan, other: Plan) -> bool:
-    """Return True if two plans belong to the same statement, by name or else by number."""
+    """Return True if two plans belong to the same statement, by its name or number."""
     if ours.name is not None and other.name is not None:
         return ours.name == other.name
     return ours.statement == other.statement
@@ -74,7 +74,7 @@ def plan_difference(
     *,
     same_engine: bool = True,
 ) -> PlanDifferenceRow:
-    """Return the difference in one statement; the keys are those of `plan_differences`."""
+    """Return the plan difference of one statement between two runs."""
     comparison = compare_plans(theirs, ours, same_engine=same_engine)
     return {
         "operation": ours.operation,
@@ -98,7 +98,7 @@ def _change(change: PlanChange) -> PlanChangeRow:
 
 
 def _steps(comparison: PlanComparison, *, same_engine: bool) -> list[PlanStepRow]:
-    """Return the steps of this run's plan in order, then the steps that only the other has."""
+    """Return the steps of this run's plan, then those that only the other run's plan has."""
     pairs = {id(pair.after): pair for pair in comparison.pairs if pair.after is not None}
     steps = []
     for depth, node in _with_depth(comparison.after.root):

@@ -1,4 +1,4 @@
-"""Plans of a run as plain values: the sections `plans` and `plan_capture` of its document.
+"""Makes the document sections `plans` and `plan_capture` of a run.
 
 Terminal and page render these sections and compute nothing.
 """
@@ -39,12 +39,12 @@ if TYPE_CHECKING:
 
 @lru_cache(maxsize=2)
 def captured_of(run: Run) -> Captured:
-    """Return the plans of a run. They are read once and cached."""
+    """Return the plans of a run, read once and then cached."""
     return captured(run)
 
 
 def plans_section(run: Run) -> dict[str, list[StatementPlan]]:
-    """Return the plans of each operation's statements: `Plan.facts` and derived figures.
+    """Return the plans of each operation's statements with derived numbers.
 
     A plan also has `seconds` (thread-seconds of all operators together) and `tables` (columns that
     the statement reads and names). A node also has `share` (of the seconds), `q_error` and `worst`.
@@ -60,7 +60,7 @@ def plans_section(run: Run) -> dict[str, list[StatementPlan]]:
 
 
 def capture_section(run: Run) -> PlanCaptureSection:
-    """Return the cost of capturing plans, and statements without a plan with the reason."""
+    """Return the time of capturing plans, and statements without a plan with the reason."""
     captured_plans = captured_of(run)
     return {
         "capture_s": captured_plans.capture_s,
@@ -71,7 +71,7 @@ def capture_section(run: Run) -> PlanCaptureSection:
 
 
 def plan_work_section(run: Run) -> PlanWorkSection:
-    """Return the time of all plans by kind of work, in the terms of CPU samples.
+    """Return the thread time of all plans by kind of work.
 
     Keys: `work` (work, seconds, share; of one execution of each operation, largest first),
         `operations` (operation, work, seconds, share of the operation), `mixed` (time within `work`
@@ -95,7 +95,7 @@ def plan_work_section(run: Run) -> PlanWorkSection:
 
 
 def plan_facts(plan: Plan, tables: Iterable[TableColumns] = ()) -> StatementPlan:
-    """Return a plan with derived figures, and the columns of its tables."""
+    """Return a plan as JSON values with shares of time, and its tables' columns."""
     derived = dict(zip(map(id, plan.root.walk()), shares(plan), strict=True))
     worst = worst_estimate(plan)
 

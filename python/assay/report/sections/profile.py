@@ -1,4 +1,4 @@
-"""CPU samples of a run as plain values: the section `profile` of its document.
+"""Makes the document section `profile` of a run from its CPU samples.
 
 Terminal and page render this section and compute nothing. Shares refer to `samples`, which excludes
 artefacts. Separate counts show the excluded samples.
@@ -39,18 +39,18 @@ SYMBOL_KEYS = ("samples", "share", "seconds", "work", "symbol", "module", "kind"
 
 @lru_cache(maxsize=1)
 def profile_of(run: Run) -> Profile | None:
-    """Return the profile of a run with the recorded rules; None without samples."""
+    """Return the CPU profile of a run with the recorded rules; None without samples."""
     try:
         return read_profile(run)
     except (RecordUnreadableError, UsageError) as error:
-        log.warning("run %s has no profile: %s", run.id, error)
+        log.warning("the CPU profile of run %s cannot be read: %s", run.id, error)
         return None
 
 
 def section(
     run: Run, profile: Profile, operation: str | None = None, symbols_max: int | None = SYMBOLS_MAX
 ) -> ProfileSection:
-    """Return a profile, or one operation's part of it, as plain values.
+    """Return the CPU profile of a run, or of one operation, as plain values.
 
     Args:
         run: Run of the profile. The run's counters have the CPU time.
@@ -86,13 +86,13 @@ def section(
 
 
 def _passes(profile: Profile) -> int:
-    """Return the number of measurements of the operation that was measured most often."""
+    """Return the number of executions of the operation that was measured most often."""
     counts = profile.passes.group_by("operation").len()["len"].to_list()
     return max(counts, default=0)
 
 
 def _artefacts(profile: Profile, operation: str | None) -> list[ArtefactRow]:
-    """Return the samples that no share includes, by reason, most samples first."""
+    """Return the CPU samples that no share includes, by reason, most first."""
     import polars as pl
 
     artefacts = profile.samples.filter(
@@ -112,7 +112,7 @@ def _work_rows(table: pl.DataFrame) -> list[WorkRow]:
 def _symbols(
     profile: Profile, operation: str | None, symbols_max: int | None
 ) -> tuple[list[SymbolRow], SymbolRest]:
-    """Return the functions that are listed, and the sum of the others."""
+    """Return the functions with most CPU samples, and the sum of the others."""
     table = symbols_table(profile, operation)
     shown = table if symbols_max is None else table.head(symbols_max)
     members = _members(profile, operation)
@@ -141,7 +141,7 @@ def _symbol(
 def _members(
     profile: Profile, operation: str | None
 ) -> dict[tuple[str, str, str], list[SymbolMember]]:
-    """Return the functions of each family that is shown as one row, by work, family and file."""
+    """Return the functions of each family (variants of one template) that share a row."""
     families = dict(profile.frames.select("label", "family").unique("label").iter_rows())
     families_of: dict[tuple[str, str, str], list[SymbolMember]] = {}
     for row in symbols_table(profile, operation, families=False).iter_rows(named=True):
@@ -156,7 +156,7 @@ def _members(
 
 
 def _operations(profile: Profile, operation: str | None) -> list[ProfileOperation]:
-    """Return the kinds of work of each operation, in the order of the first pass."""
+    """Return each operation's CPU time by kind of work."""
     if not profile.sampling.told_apart:
         return []
     table = matrix(profile)

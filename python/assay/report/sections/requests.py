@@ -1,4 +1,4 @@
-"""Makes the part `requests` of the section `storage`: the contiguity of device reads."""
+"""Makes the document section on how contiguous disk reads were."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     )
 
 PROBE = "requests"
-NOT_ASKED = "requests were not traced: `--block-trace` has them written down"
+NOT_ASKED = "block requests were not traced: `--block-trace` records them"
 
 
 def requests_section(run: Run) -> RequestsSection | None:
-    """Return the part `requests`; None if requests were not traced."""
+    """Return the document section on traced disk reads; None if they were not traced."""
     if why_no_requests(run) is not None:
         return None
     reads = contiguity(run)
@@ -44,7 +44,7 @@ def requests_section(run: Run) -> RequestsSection | None:
 
 
 def why_no_requests(run: Run) -> str | None:
-    """Return why the part `requests` is missing; None if it exists."""
+    """Return why disk reads were not traced; None if they were."""
     probe = (run.facts.get("probes") or {}).get(PROBE)
     if probe is None:
         return NOT_ASKED

@@ -1,4 +1,4 @@
-"""A test of the specification as plain values: the section `test` of a run's document."""
+"""Makes the document section `test` of a run: a TPC-H test."""
 
 from __future__ import annotations
 
@@ -49,13 +49,13 @@ if TYPE_CHECKING:
 
 UNIT: Literal["/h"] = "/h"
 ROUNDING_DOMINATES = (
-    "more than a tenth of the power test's intervals are under 0.1 s, so rounding to 0.01 s decides"
-    " about the metric: read the figure that is not rounded"
+    "more than a tenth of the power test's intervals are under 0.1 s, so rounding to 0.01 s "
+    "distorts the metric: read the unrounded figure"
 )
 
 
 def judged(test: Played, checks: Iterable[CheckResult]) -> Played:
-    """Return the test with the checks' omissions: only a verified test has official names."""
+    """Return a TPC-H test with deviations found by checks, which change its metrics' names."""
     if test.why_not:
         return test
     verdicts = {check.check: check.verdict for check in checks}
@@ -70,7 +70,7 @@ def judged(test: Played, checks: Iterable[CheckResult]) -> Played:
 def section_of_test(
     run: Run, summary: Summary, checks: Iterable[CheckResult]
 ) -> SpecifiedTestSection | None:
-    """Return the section of a run's test; None without a test.
+    """Return the document section on a run's TPC-H test; None without one.
 
     Args:
         run: The run.
@@ -144,7 +144,7 @@ def _warnings(test: Played) -> list[str]:
 
 
 def _apart(test: Played) -> str:
-    """Return how much the two runs differ, and which of their tests differs more, as text."""
+    """Return text on how much the two runs of a TPC-H test differ."""
     of_runs = [figures(run, test.scale) for run in test.runs]
     shares = {
         kind: max(values) / min(values) - 1
@@ -152,7 +152,7 @@ def _apart(test: Played) -> str:
         if len(values := [value for of_run in of_runs if (value := _figure(of_run, kind))]) > 1
     }
     differences = ", ".join(f"{kind} {percent_text(share)}" for kind, share in shares.items())
-    return f"the runs are apart by: {differences}; the lower composite counts"
+    return f"the runs differ by: {differences}; the lower composite counts"
 
 
 def _run(run: PerformanceRun, test: Played) -> SpecifiedRun:
@@ -174,7 +174,7 @@ def _run(run: PerformanceRun, test: Played) -> SpecifiedRun:
 
 
 def _power_intervals(run: PerformanceRun) -> list[SpecifiedInterval]:
-    """Return the intervals of a power test by start time, with the seconds that count."""
+    """Return the query intervals of a TPC-H power test by start time."""
     if run.power is None or not run.power.queries:
         return []
     every = (*run.power.queries, *run.power.refreshes)
@@ -188,7 +188,7 @@ def _power_intervals(run: PerformanceRun) -> list[SpecifiedInterval]:
 
 
 def _throughput_intervals(run: PerformanceRun) -> list[SpecifiedStream]:
-    """Return the intervals of each stream; the refresh stream has the number null."""
+    """Return the query intervals of each stream of a TPC-H throughput test."""
     test = run.throughput
     if test is None:
         return []

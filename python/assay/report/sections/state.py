@@ -1,4 +1,4 @@
-"""Makes the section `state` of the document: the state at the start of a run."""
+"""Makes the document section `state`: the data in caches at the start of a run."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def state_section(run: Run, checks: Sequence[CheckResult]) -> StateSection | None:
-    """Return the section `state`; None if the record has no facts on the starting state."""
+    """Return the document section `state`; None if the cache state was not recorded."""
     try:
         state = starting_state(run)
     except RecordUnreadableError:

@@ -1,4 +1,4 @@
-"""Makes the section `storage` of the document: the data's device and the CPUs, over time.
+"""Makes the document section `storage`: disk and CPU use over time.
 
 The section's series have the names and units of iostat and mpstat.
 """
@@ -50,7 +50,7 @@ DIGITS = 3
 
 
 def storage_section(run: Run) -> StorageSection | None:
-    """Return the section `storage`; None if the data's device is unknown or was not observed."""
+    """Return the document section `storage`; None if the disk was not observed."""
     try:
         return _section(run)
     except RecordUnreadableError as error:
@@ -90,7 +90,7 @@ def _section(run: Run) -> StorageSection | None:
 
 
 def _within(series: pl.DataFrame, span_s: float) -> pl.DataFrame:
-    """Return the intervals that overlap the measured part."""
+    """Return the intervals of a time series that overlap the measured part."""
     begun_s = pl.col(TIME) - pl.col(SECONDS)
     return series.filter((pl.col(TIME) > 0) & (begun_s < span_s))
 
@@ -100,7 +100,7 @@ def _columns(series: pl.DataFrame, names: Sequence[str]) -> dict[str, list[float
 
 
 def _measured(run: Run, device: str, window: tuple[int, int]) -> MeasuredPart:
-    """Return all figures of the measured part as one interval; None for streams without rows."""
+    """Return disk and CPU use of the whole measured part; None for streams without rows."""
     disks = run.table("disks").with_columns(pl.col("device", "kind").cast(pl.String))
     own = disks.filter(pl.col("device") == device)
     disk = iostat(around(own, *window), window[0])

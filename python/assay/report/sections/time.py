@@ -1,4 +1,4 @@
-"""Makes the section `time` of the document: the time trees of a run and of its operations."""
+"""Makes the document section `time`: wall time by cause, of a run and its operations."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 
 # Parts below this share of the time are listed as parts without potential.
 NO_GAIN_SHARE_MAX = 0.01
-NOT_SPLIT = "of no operation is it known where its time went"
+NOT_SPLIT = "the time of no operation could be split by cause"
 
 
 def time_section(summary: Summary) -> TimeSection:
-    """Return the time trees, the parts without potential, and why there is no tree.
+    """Return the time trees, the causes too small to matter, and why a tree is missing.
 
     Keys: run (the run's time tree or null), operations (time trees by name), no_gain (titles of
         parts below one per cent), closure_error (largest difference between a node and the sum of
@@ -40,7 +40,7 @@ def _node(tree: TimeNode) -> TimeTreeNode:
 
 
 def _without_gain(tree: TimeNode) -> Iterator[str]:
-    """Yield the titles of leaf nodes with a negligible share of the time."""
+    """Yield the titles of causes with a negligible share of the time."""
     for path, node in tree.walk():
         if not node.children and "executing/" not in path and node.share < NO_GAIN_SHARE_MAX:
             yield node.title

@@ -1,4 +1,4 @@
-"""Makes the document that `assay try --json` prints: the outcome of a finding's advice."""
+"""Makes the document of `assay try --json`: the measured effect of a finding's advice."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 def trial_document(
     run: Run, finding: Finding, change: str, rounds: Sequence[Pair]
 ) -> TrialDocument:
-    """Return the document of a trial, without its directory and the history.
+    """Return the document of a trial, without its directory and earlier trials.
 
     Args:
         run: The run with the finding.
@@ -54,6 +54,7 @@ def trial_document(
         "engine_version": rounds[0][0].facts["engine"]["version"],
         "scale": run.facts["request"]["scale"],
         "scale_name": run.facts["workload"]["scale_name"],
+        "own_tables": bool(run.facts["workload"].get("own_tables")),
         "finding": cast("FindingRow", finding.facts()),
         "change": change,
         "verdict": trial.verdict,
@@ -83,7 +84,7 @@ def trial_document(
 
 
 def prediction(document: PlacedTrial, time_utc: str) -> PredictionRow:
-    """Return the line of a trial for `predictions.jsonl`."""
+    """Return the line of a trial for the file `predictions.jsonl`."""
     judged = document["judged"]
     gain = judged["gain"]
     return {
@@ -137,7 +138,7 @@ def plans_document(pair: Pair, operations: Sequence[str]) -> list[TriedPlan] | N
 
 
 def answers_document(rounds: Sequence[Pair]) -> TriedAnswers:
-    """Return a verdict on the answers after the change, with a sentence on the reason."""
+    """Return a verdict on whether query results stayed equal after the tried change."""
     before = [answers.check(run) for run, _ in rounds]
     after = [answers.check(run) for _, run in rounds]
     worst = max(result.of_answers for result in after)
@@ -168,5 +169,5 @@ def _operations(rounds: Sequence[Pair]) -> list[str]:
 
 
 def _rows(rounds: Sequence[Pair], side: int, operation: str) -> set[str]:
-    """Return digests of the rows that an operation returned on one side of the trial."""
+    """Return digests of the rows that an operation returned without or with the change."""
     return {digest for pair in rounds for digest, _ in pair[side].results(operation)}

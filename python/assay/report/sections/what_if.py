@@ -1,4 +1,4 @@
-"""Sensitivity of a run's metrics as plain values: the section `what_if` of its document."""
+"""Makes the document section `what_if`: how operations' times affect metrics."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 
 
 def judged_of(run: Run, summary: Summary, checks: Iterable[CheckResult]) -> Measured:
-    """Return the measured figures that predictions start from, with the names that checks allow."""
+    """Return the measured times for predictions, with the metric names that checks allow."""
     made = measured_of(run, summary)
     return made if made.test is None else replace(made, test=judged(made.test, checks))
 
 
 def what_if(measured: Measured) -> WhatIfSection | None:
-    """Return the weight of each operation, and the gain of removing each cause.
+    """Return each operation's weight in metrics, and the gain of removing each cause.
 
     The result is None if an operation has no time, because then no metric has a value.
     """

@@ -38,7 +38,7 @@ SCARCE = "scarce"
 
 
 def why_document(record: StudyRecord, report: str | None) -> WhyDocument:
-    """Return the document of a study on the resources that bound a workload's operations.
+    """Return the document on the resources that limit a workload's operations.
 
     Args:
         record: Record of the study.
@@ -90,6 +90,7 @@ def _head(runs: Sequence[StudyRun]) -> WhyHead:
         "workload_title": facts["workload"]["title"],
         "scale": facts["request"]["scale"],
         "scale_name": facts["workload"]["scale_name"],
+        "own_tables": bool(facts["workload"].get("own_tables")),
         "engine": facts["engine"]["name"],
         "engine_title": facts["engine"]["title"],
         "engine_version": facts["engine"]["version"],
@@ -172,7 +173,7 @@ def _spread(seconds: Spread) -> SecondsSpread:
 
 
 def _variants(operation: str, runs: Sequence[StudyRun]) -> Iterator[VariantTime]:
-    """Yield the time of each variant, and its change from the unlimited run of the same round."""
+    """Yield an operation's time in each variant, and its change from the unlimited run."""
     seconds = {
         study_run.run.id: times_of(study_run.run).operations.get(operation) for study_run in runs
     }

@@ -1,1 +1,1 @@
-"""The report of a study: an article to read from top to bottom, as HTML, Markdown and text."""
+"""Makes the report of a study: an article as HTML, Markdown and text."""

@@ -1,4 +1,4 @@
-"""Builds the document of a study, its article in three forms, and its tables.
+"""Builds the document of a study, its article in three formats, and its tables.
 
 The files are stored beside `study.toml`. The function returns the document even if the directory is
 read-only.
@@ -43,6 +43,6 @@ def build_study(directory: Path) -> StudyDocument:
         document["report"] = str(page)
         write_json(directory / DOCUMENT_FILE, document)
     except OSError as error:
-        log.warning("no article is kept of study %s: %s", directory.name, error)
+        log.warning("the article of study %s was not stored: %s", directory.name, error)
         document["report"] = None
     return document

@@ -1,4 +1,4 @@
-"""Rows that charts of a study draw, with the fields that Vega-Lite encodes."""
+"""Row types of a study's charts, with the fields that Vega-Lite encodes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 class MeasureRow(TypedDict):
-    """A subject's value of a measure, or a subject's share of a table's column.
+    """A chart row: an engine's value of a quantity, or its share of a table's column.
 
     `at` is the position on a numeric axis; `low` and `high` are the spread over rounds.
     """
@@ -26,20 +26,20 @@ class MeasureRow(TypedDict):
 
 
 class TippedRow(MeasureRow):
-    """A bar with the position where its longest mark ends."""
+    """A chart row of a bar, with the position where its longest mark ends."""
 
     tip: float
 
 
 class SegmentRow(MeasureRow):
-    """A part of a stacked bar, from `begin` to `end`."""
+    """A chart row of one segment of a stacked bar, from `begin` to `end`."""
 
     begin: float
     end: float
 
 
 class PanelRow(TypedDict):
-    """A value in a panel: its column `what`, its position `place` and its `x`."""
+    """A chart row of a point in a panel: column `what`, position `place` and `x`."""
 
     panel: str
     x: float
@@ -49,7 +49,7 @@ class PanelRow(TypedDict):
 
 
 class CurveRow(TypedDict):
-    """A point of a curve, with the columns of `CURVE_COLUMNS` and the unit of y."""
+    """A chart row of a point on a curve."""
 
     curve: str
     key: str | None
@@ -62,14 +62,14 @@ class CurveRow(TypedDict):
 
 
 class LabelledCurveRow(CurveRow):
-    """A point of a curve with its position and its value as readable texts."""
+    """A chart row of a point on a curve, with readable texts."""
 
     place: str
     value: str
 
 
 class TradeRow(TypedDict):
-    """A subject's value of a counter at a level, with the columns of `TRADE_COLUMNS`."""
+    """A chart row of an engine's counter value at one level of a setting."""
 
     panel: str
     counter: str
@@ -83,13 +83,13 @@ class TradeRow(TypedDict):
 
 
 class LabelledTradeRow(TradeRow):
-    """A value of a knob's trade-off chart with its readable text."""
+    """A chart row of a setting's trade-off, with readable text."""
 
     label: str
 
 
 class FieldRow(TypedDict):
-    """A cell of two factors: level `down` of the factor `of`, and level `across`."""
+    """A heat map cell: level `down` of one factor and level `across` of another."""
 
     down: str
     of: str
@@ -99,7 +99,7 @@ class FieldRow(TypedDict):
 
 
 class RatioRow(TypedDict):
-    """A ratio of two sides with the ends of its interval."""
+    """A chart row of a ratio of two compared systems, with its interval."""
 
     name: str
     ratio: float
@@ -110,7 +110,7 @@ class RatioRow(TypedDict):
 
 
 class StepRow(TypedDict):
-    """A cause's part of a difference, drawn from `begin` to `end`, in milliseconds."""
+    """A waterfall chart step: a cause's share of a time difference, in milliseconds."""
 
     name: str
     begin: float
@@ -123,7 +123,7 @@ TableChartRow: TypeAlias = PanelRow | CurveRow | TradeRow | FieldRow | RatioRow 
 
 
 class RelativeChart(TypedDict):
-    """A chart of ratios to a base, made from the document's compared quantities.
+    """A chart of ratios to a base, made from a study's compared quantities.
 
     The keys are those of `ChartEntry`.
     """

@@ -1,4 +1,4 @@
-"""Charts of a study: measures by subject, including the article if its unit is comparable.
+"""Charts of a study: compared quantities per engine or setting, with the article's values.
 
 Each chart is made from the document only, in the same way for every kind of figure.
 """
@@ -59,7 +59,7 @@ STACKED = "stacked"
 def charts_of(
     figure: FigureEntry, colours: Mapping[str, str] | None = None
 ) -> dict[str, alt.TopLevelMixin]:
-    """Return a figure's charts that have data, by a name that is unique in the page.
+    """Return the charts of a study's result that have data, by a name unique in the page.
 
     Args:
         figure: Figure of a study's document.
@@ -86,7 +86,7 @@ def _drawing(
 
 
 def colours_of(figures: Sequence[FigureEntry]) -> dict[str, str]:
-    """Return a colour for each subject, the same in all figures and unique in each figure."""
+    """Return a colour for each engine or setting, the same in all charts of a study."""
     colours: dict[str, str] = {}
     for figure in (figure for figure in figures if figure["charts"]):
         shown = figure["subjects"][:SUBJECTS_MAX]
@@ -106,14 +106,14 @@ def colours_of(figures: Sequence[FigureEntry]) -> dict[str, str]:
 
 
 def all_charts(figure: FigureEntry) -> list[ShownChart]:
-    """Return a figure's charts; charts of ratios to a base come first."""
+    """Return the charts of a study's result; charts of ratios to a base come first."""
     return [*_relative(figure), *figure["charts"]]
 
 
 def chart_rows(
     figure: FigureEntry, chart: ShownChart
 ) -> Sequence[MeasureRow] | Sequence[TableChartRow]:
-    """Return the rows of a chart: one per subject and measure, the article's first."""
+    """Return the rows of a study's chart: one per engine and quantity, the article's first."""
     if chart["kind"] != "relative" and chart["kind"] != STACKED and chart["table"] is not None:
         return plots.plot_rows(figure, chart)
     return _measure_rows(figure, chart)
@@ -130,7 +130,7 @@ def _measure_rows(figure: FigureEntry, chart: ShownChart) -> list[MeasureRow]:
 
 
 def _parts(figure: FigureEntry, chart: ChartEntry) -> list[MeasureRow]:
-    """Return rows of a table of shares: a bar per column, cut into the table's rows."""
+    """Return chart rows for a table of shares: a bar per column, cut into the table's rows."""
     table = next((entry for entry in figure["tables"] if entry["name"] == chart["table"]), None)
     if table is None:
         return []
@@ -171,7 +171,7 @@ def _relative(figure: FigureEntry) -> Iterator[RelativeChart]:
 
 
 def _alike(keys: Sequence[str], times: Mapping[str, float]) -> bool:
-    """Return True if quantities are similar enough to share one axis."""
+    """Return True if quantities are similar enough to share one chart axis."""
     ratios = [times[key] for key in keys]
     return min(ratios) > 0 and max(ratios) / min(ratios) <= APART_MAX
 
@@ -194,7 +194,7 @@ def _our_times(figure: FigureEntry, chart: RelativeChart) -> Iterator[MeasureRow
 
 
 def _article_values(figure: FigureEntry, measures: Sequence[MeasureEntry]) -> Iterator[MeasureRow]:
-    """Yield the article's shares and ratios, which are comparable at any scale."""
+    """Yield chart rows of the article's shares and ratios, which compare at any scale."""
     article = figure["article"]
     compared_by_key = (
         {} if article is None else {compared["key"]: compared for compared in article["compared"]}
@@ -241,7 +241,7 @@ def _row(subject: str, key: str, title: str, unit: str, value: float) -> Measure
 
 
 def _in_steps(rows: Sequence[MeasureRow]) -> list[MeasureRow]:
-    """Return rows in a readable unit: bytes by the largest value, short times in ms.
+    """Return chart rows in a readable unit: bytes by the largest value, short times in ms.
 
     With these units, the axis has round numbers.
     """
@@ -256,7 +256,7 @@ def _in_steps(rows: Sequence[MeasureRow]) -> list[MeasureRow]:
 
 
 def _divided(row: MeasureRow, step: float, unit: str) -> MeasureRow:
-    """Return the row with its value and spread in another unit."""
+    """Return a chart row with its value and spread in another unit."""
     divided: MeasureRow = {**row, "value": row["value"] / step, "unit": unit}
     if "low" in row and "high" in row:
         divided["low"], divided["high"] = row["low"] / step, row["high"] / step
@@ -279,7 +279,7 @@ def _drawn(
 
 
 def _value_axis(chart: ShownChart, rows: Sequence[MeasureRow]) -> dict[str, Any]:
-    """Return the value axis, in a unit that fits its largest value."""
+    """Return the value axis of a chart, in a unit that fits its largest value."""
     import altair as alt
 
     unit = str(rows[0]["unit"])
@@ -319,7 +319,7 @@ def _colours(rows: Sequence[MeasureRow], colours: Mapping[str, str]) -> alt.Scal
 def _bars(
     chart: ShownChart, rows: Sequence[MeasureRow], colours: Mapping[str, str]
 ) -> alt.TopLevelMixin:
-    """Return a group of bars per measure, a bar per subject with its value and spread."""
+    """Return a bar chart with a group per quantity, and a bar per engine with its spread."""
     import altair as alt
 
     subjects = list(dict.fromkeys(row["subject"] for row in rows))
@@ -349,7 +349,7 @@ def _bars(
 
 
 def _with_room(rows: Sequence[TippedRow]) -> alt.Scale:
-    """Return a scale from zero with space for labels behind the longest bar."""
+    """Return a chart scale from zero with space for labels behind the longest bar."""
     import altair as alt
 
     most = max(float(row["tip"]) for row in rows)
@@ -361,14 +361,14 @@ def _with_room(rows: Sequence[TippedRow]) -> alt.Scale:
 def _ends(
     base: alt.Chart, rows: Sequence[MeasureRow], shared: Mapping[str, Any]
 ) -> list[alt.Chart]:
-    """Return marks for the lowest and highest of several rounds; empty for one round."""
+    """Return chart marks for the lowest and highest round; empty for one round."""
     if not any("low" in row for row in rows):
         return []
     return [base.mark_rule(strokeWidth=1.5, opacity=0.75).encode(x="low:Q", x2="high:Q", **shared)]
 
 
 def _stacked(chart: ShownChart, rows: Sequence[MeasureRow]) -> alt.TopLevelMixin:
-    """Return a bar per subject, cut into its measures, in the colours of kinds of work."""
+    """Return a chart with a stacked bar per engine, cut into kinds of work."""
     import altair as alt
 
     subjects = list(dict.fromkeys(row["subject"] for row in rows))
@@ -401,7 +401,7 @@ def _stacked(chart: ShownChart, rows: Sequence[MeasureRow]) -> alt.TopLevelMixin
 
 
 def _without_small(rows: Sequence[MeasureRow]) -> list[MeasureRow]:
-    """Return rows of large measures, and one row per subject for all small ones.
+    """Return chart rows of large quantities, and one row per engine for all small ones.
 
     Measures without colours of their own are limited to the number of colours, including the row of
     small ones.
@@ -431,7 +431,7 @@ def _cumulated(rows: Sequence[MeasureRow], keys: Sequence[str]) -> Iterator[Segm
 def _lines(
     chart: ShownChart, rows: Sequence[MeasureRow], colours: Mapping[str, str]
 ) -> alt.TopLevelMixin:
-    """Return a line per subject along the levels of a factor, which are evenly spaced."""
+    """Return a chart with a line per engine along the levels of a factor."""
     import altair as alt
 
     levels = [row["measure"] for row in sorted(rows, key=lambda row: row.get("at") or 0.0)]
@@ -457,7 +457,7 @@ def _lines(
 def _dots(
     chart: ShownChart, rows: Sequence[MeasureRow], colours: Mapping[str, str]
 ) -> alt.TopLevelMixin:
-    """Return a row per measure with a dot per subject."""
+    """Return a chart with a row per quantity and a dot per engine."""
     import altair as alt
 
     measures = list(dict.fromkeys(row["measure"] for row in rows))

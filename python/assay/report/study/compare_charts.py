@@ -1,4 +1,4 @@
-"""Charts that compare two sides: ratios with intervals, and the steps of a difference."""
+"""Charts that compare two systems: ratios with intervals, and steps of a time difference."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ COLOURS = {LESS: BLUE, MORE: VERMILION, NOISE: GREY}
 def compare_rows(
     kind: str, rows: Sequence[Mapping[str, Cell]]
 ) -> Sequence[RatioRow] | Sequence[StepRow]:
-    """Return the rows that a kind of chart draws from its table."""
+    """Return the rows for a chart of ratios or for a waterfall chart."""
     return list(_forest_rows(rows)) if kind == "forest" else list(_steps(rows))
 
 
@@ -82,7 +82,7 @@ def forest(title: str, rows: Sequence[RatioRow]) -> alt.TopLevelMixin:
 
 
 def _steps(rows: Sequence[Mapping[str, Cell]]) -> Iterator[StepRow]:
-    """Yield steps from zero to the whole difference, with small steps merged before the last."""
+    """Yield waterfall steps from zero to the whole time difference, small ones merged."""
     parts = [row for row in rows if row["cause"] != TOTAL]
     shown, others = parts[:STEPS_MAX], parts[STEPS_MAX:]
     reached = 0.0
@@ -116,7 +116,7 @@ def _step(name: str, begin: float, seconds: float, share: float | None, *, noise
 
 
 def waterfall(title: str, rows: Sequence[StepRow]) -> alt.TopLevelMixin:
-    """Return a chart with a step per cause; the last bar is the sum."""
+    """Return a waterfall chart of a time difference with a step per cause."""
     import altair as alt
 
     names = [row["name"] for row in rows]

@@ -1,4 +1,4 @@
-"""The conditions of a study's runs: machine, engines, data and requests."""
+"""The conditions of a study's runs: machine, engines, data and requested options."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def conditions_of(runs: Sequence[StudyRun]) -> list[ConditionEntry]:
-    """Return facts of the runs' conditions with their values, which may differ between runs."""
+    """Return the conditions of runs with all their values, which may differ between runs."""
     values_by_fact: dict[str, dict[str, None]] = {}
     for run in runs:
         for what, value in _facts(run.run):

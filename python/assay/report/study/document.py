@@ -1,4 +1,4 @@
-"""The document of a study: plain values that `--json` prints and every rendering reads.
+"""The document of a study, which `--json` prints and which page and terminal render.
 
 `document.schema.json` beside this file describes it. A value that was not measured is null. A study
 that ended early has a document, too, which lists what is missing.
@@ -53,7 +53,7 @@ SCHEMA: Final = 1
 
 
 def study_document(record: StudyRecord) -> StudyDocument:
-    """Return the document of a study, whose runs are read from their records."""
+    """Return the document of a study, from the records of its runs."""
     every, unreadable = read_runs(record)
     runs = tuple(run for run in every if not run.is_ceiling)
     published, why_unpublished = _published(record)
@@ -92,7 +92,7 @@ def study_document(record: StudyRecord) -> StudyDocument:
 
 
 def _legal(runs: tuple[StudyRun, ...]) -> list[str]:
-    """Return the notices that the workloads require; most workloads require none."""
+    """Return the legal notices that the workloads of a study require."""
     notices = {run.run.facts["workload"].get("legal") for run in runs}
     return sorted(str(notice) for notice in notices if notice)
 
@@ -113,7 +113,7 @@ def _unpublished(why: str | None) -> list[NotShownEntry]:
 
 def _answers(runs: tuple[StudyRun, ...]) -> tuple[str, ...]:
     if not runs:
-        return ("No run was made, so there are no answers to judge.",)
+        return ("The study has no runs, so there are no answers to compare.",)
     sentences = answers.says(subjects_of(Asked("answers", "answers", "", runs)))
     differ = unequal(level_of(run.run.facts) for run in runs)
     if differ is None:
@@ -122,7 +122,7 @@ def _answers(runs: tuple[StudyRun, ...]) -> tuple[str, ...]:
 
 
 def _doubts(runs: tuple[StudyRun, ...]) -> list[DoubtEntry]:
-    """Return each reason why runs are not valid with its runs, invalid ones first."""
+    """Return each reason why runs are not valid with these runs, invalid ones first."""
     runs_by_doubt: dict[tuple[VerdictWord, str, str], list[str]] = {}
     for run in runs:
         for check in run.checks:
@@ -255,14 +255,14 @@ def _figure(
 
 
 def _not_made(record: StudyRecord, asked: StudyFigure) -> str:
-    """Return why a figure has no runs."""
+    """Return why a result of the study has no runs."""
     part_names = {part.name for part in record.parts}
     if not part_names & set(asked.parts):
         left_out = [
             f"{part}: {record.without[part]}" for part in asked.parts if part in record.without
         ]
         without = f" ({'; '.join(left_out)})" if left_out else ""
-        return f"this study was carried out without the part that it is of{without}"
+        return f"the study was carried out without the part that the figure needs{without}"
     reasons = dict.fromkeys(
         run.reason or run.status for run in record.missing() if run.part in asked.parts
     )
@@ -287,7 +287,7 @@ def _article_figure(
 
 
 def _inputs(published: Published, figure: str) -> set[str]:
-    """Return the article's values from which its author derived other values of the figure."""
+    """Return the keys of published values from which the author derived others."""
     given = [
         reference
         for facts in published.derived

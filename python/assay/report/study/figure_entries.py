@@ -1,4 +1,4 @@
-"""Converts figures to entries of a study's document, as plain values."""
+"""Converts a study's results to entries of its JSON document."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def figure_content(figure: Figure) -> FigureContent:
-    """Return the content of a figure, for a document or for `figure_lines`."""
+    """Return a study's result as an entry of its document."""
     return {
         "name": figure.name,
         "kind": figure.kind,
@@ -40,7 +40,7 @@ def figure_content(figure: Figure) -> FigureContent:
 
 
 def compared_entry(row: Beside) -> ComparedEntry:
-    """Return a quantity of the article with the study's values."""
+    """Return an article's quantity with the study's values, as a document entry."""
     return {
         "key": row.key,
         "title": row.title,
@@ -56,7 +56,7 @@ def compared_entry(row: Beside) -> ComparedEntry:
 
 
 def article_table(table: TableFacts) -> ArticleTableEntry:
-    """Return the article's published values as a table."""
+    """Return an article's published table as a document entry."""
     value = table.value
     return {
         "name": table.name,

@@ -67,7 +67,7 @@ def fitted(
 
 
 def _scales(chart: ChartEntry, rows: Sequence[CurveRow]) -> tuple[alt.Scale, alt.Scale]:
-    """Return the scale of the position axis, and the scale of the value axis."""
+    """Return the scales of the position and value axes of a fitted curve's chart."""
     import altair as alt
 
     if chart["logarithmic"]:
@@ -79,14 +79,14 @@ def _scales(chart: ChartEntry, rows: Sequence[CurveRow]) -> tuple[alt.Scale, alt
 
 
 def _top(rows: Sequence[CurveRow]) -> float:
-    """Return the top of the axis: all points and lines fit; a wider band is cut off."""
+    """Return the top of the value axis, so that all points and lines fit."""
     lines = [row["y"] for row in rows]
     points = [row["high"] for row in rows if row["drawn"] == POINT and row["high"] is not None]
     return ROOM * max(*lines, *points, 0.0) or 1.0
 
 
 def _whole(rows: Sequence[CurveRow]) -> alt.Axis:
-    """Return an axis with ticks at the measured positions."""
+    """Return a chart axis with ticks at the measured positions."""
     import altair as alt
 
     places = sorted({row["x"] for row in rows if row["drawn"] == POINT})
@@ -97,7 +97,7 @@ def _whole(rows: Sequence[CurveRow]) -> alt.Axis:
 def _in_unit(
     chart: ChartEntry, rows: Sequence[CurveRow]
 ) -> tuple[list[LabelledCurveRow], str, str]:
-    """Return rows with short times in milliseconds, the title of y, and its number format."""
+    """Return chart rows with short times in milliseconds, the axis title, and number format."""
     unit, title = rows[0]["unit"], str(chart["title"])
     most = max(float(row["y"]) for row in rows)
     by = 1e3 if unit == SECONDS and most < 1 else 1.0

@@ -56,7 +56,7 @@ def markdown_lines(document: StudyDocument) -> Iterator[str]:
 
 
 def escaped(text: str) -> str:
-    """Return a text in which Markdown characters are escaped."""
+    """Return text in which Markdown characters are escaped."""
     return " ".join(str(text).split()).translate(MARKS)
 
 

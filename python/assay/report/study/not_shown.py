@@ -1,4 +1,4 @@
-"""Lists what a study could not show, and why: missing runs, and figures of the article."""
+"""Lists what a study could not show, and why: missing runs and missing article values."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def not_shown(
     published: Published | None,
     unreadable: Mapping[str, str],
 ) -> Iterator[NotShownEntry]:
-    """Yield each thing that the study does not show, with the reason.
+    """Yield each run or result that the study does not show, with the reason.
 
     Args:
         record: The study.
@@ -49,7 +49,7 @@ def not_shown(
 
 
 def _runs(record: StudyRecord) -> Iterator[NotShownEntry]:
-    """Yield missing runs; runs with the same reason share an entry."""
+    """Yield the missing runs of a study; runs with the same reason share an entry."""
     by_reason: dict[str, list[str]] = {}
     for run in record.missing():
         why = run.reason or WITHOUT_REASON.get(run.status, run.status)
@@ -60,7 +60,7 @@ def _runs(record: StudyRecord) -> Iterator[NotShownEntry]:
 
 
 def _values(figure: FigureEntry) -> Iterator[NotShownEntry]:
-    """Yield values of the article without a corresponding measure of the study."""
+    """Yield values of the article for which the study has no quantity."""
     article = figure["article"]
     if article is None or not figure["subjects"]:
         return
@@ -79,7 +79,7 @@ def _values(figure: FigureEntry) -> Iterator[NotShownEntry]:
 def _figures(
     figures: Sequence[FigureEntry], published: Published | None
 ) -> Iterator[NotShownEntry]:
-    """Yield figures of the article that the study does not request, with their content."""
+    """Yield published results that the study does not request, with their content."""
     names = {figure["name"] for figure in figures}
     for facts in () if published is None else published.figures:
         if facts.name not in names:

@@ -5,15 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from assay.report.page import vega
-from assay.report.page.run import (
-    POLICY,
-    environment,
-    json_in_html,
-    script_digest,
-    template,
-    trusted,
-)
+from assay.report.page.rendering import rendered_article
 from assay.report.study.charts import all_charts, chart_rows, charts_of, colours_of
 from assay.report.study.tables import (
     cell_text,
@@ -43,22 +35,18 @@ OPEN_ROWS_MAX = 14
 
 
 def study_page(document: StudyDocument) -> str:
-    """Return the page of a study's document as HTML."""
+    """Return the document of a study as an HTML page."""
     colours = colours_of(document["figures"])
     specs = {
         name: chart.to_dict()
         for figure in document["figures"]
         for name, chart in charts_of(figure, colours).items()
     }
-    scripts = [vega.program(), template("report.js")]
-    pages = environment()
-    pages.filters["bound"] = bound
-    return pages.get_template("study.html.j2").render(
+    return rendered_article(
+        "study.html.j2",
+        specs,
         document=document,
-        policy=POLICY.format(digests=" ".join(script_digest(script) for script in scripts)),
-        css=trusted(template("report.css") + template("study.css")),
-        scripts=[trusted(script) for script in scripts],
-        charts_json=trusted(json_in_html(specs)),
+        bound=bound,
         question=paragraphs(document["question"]),
         made=runs_sentence(document),
         short=short(document),

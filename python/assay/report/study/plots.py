@@ -1,4 +1,4 @@
-"""Charts of a study that draw a table: values over time, and curves of two quantities."""
+"""Charts that draw a study's table: values over time, and curves of two quantities."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def _melted(
 def _articles_curves(
     figure: FigureEntry, places: Mapping[str, float], unit: str | None
 ) -> Iterator[CurveRow]:
-    """Yield the article's values at our positions of the same key, a curve per last word."""
+    """Yield the article's values at the same positions as the study's."""
     article = figure["article"]
     for compared in () if article is None else article["compared"]:
         if compared["key"] in places:
@@ -106,7 +106,7 @@ def _articles_curves(
 def drawn(
     chart: ChartEntry, rows: Sequence[TableChartRow], colours: Mapping[str, str]
 ) -> alt.TopLevelMixin:
-    """Return the chart that draws rows of `plot_rows`.
+    """Return the chart that draws the rows of a study's table.
 
     Args:
         chart: A chart of a study's document that draws a table.
@@ -128,7 +128,7 @@ def drawn(
 def _panels(
     chart: ChartEntry, rows: Sequence[PanelRow], colours: Mapping[str, str]
 ) -> alt.TopLevelMixin:
-    """Return a panel per subject, side by side, with a shared value axis."""
+    """Return a chart with a panel per engine, side by side, with a shared value axis."""
     import altair as alt
 
     names = list(dict.fromkeys(row["panel"] for row in rows))
@@ -213,7 +213,7 @@ def _lines(
 def _curves(
     chart: ChartEntry, rows: Sequence[CurveRow], colours: Mapping[str, str]
 ) -> alt.TopLevelMixin:
-    """Return a chart with two logarithmic axes: lines of limits, points of measured values."""
+    """Return a chart on two logarithmic axes: lines of limits, points of measured values."""
     import altair as alt
 
     column = {"x": chart["keys"][0], "y": chart["keys"][1]}
@@ -251,14 +251,14 @@ def _scale(rows: Sequence[CurveRow], key: Literal["x", "y"]) -> alt.Scale:
 
 
 def _sizes(rows: Sequence[CurveRow]) -> alt.Axis:
-    """Return an axis of sizes in bytes with a tick at every second power of two."""
+    """Return a chart axis of sizes in bytes with a tick at every second power of two."""
     first = math.ceil(math.log2(min(row["x"] for row in rows)))
     last = math.floor(math.log2(max(row["x"] for row in rows)))
     return sizes_axis([2**power for power in range(first, last + 1, TICKS_EVERY)])
 
 
 def _curve_colours(rows: Sequence[CurveRow], colours: Mapping[str, str]) -> alt.Scale:
-    """Return colours of curves: grey for the article, subjects' for points, others for lines."""
+    """Return the colours of a chart's curves: grey for the article's."""
     import altair as alt
 
     names = list(dict.fromkeys(str(row["curve"]) for row in rows))

@@ -1,4 +1,4 @@
-"""Reads the runs of a study for figures. Each record is read and checked once."""
+"""Reads the records of a study's runs, each once."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ log = logging.getLogger(__name__)
 
 
 def read_runs(record: StudyRecord) -> tuple[tuple[StudyRun, ...], dict[str, str]]:
-    """Return the readable runs by part, variant and round, and errors of others by run id.
+    """Return the readable runs of a study in order, and the errors of the others by run id.
 
     A record that two parts of the study share is read once. The function warns with
     `DamagedRecordWarning` of each record that changed after it was sealed.
@@ -66,7 +66,7 @@ def checks_of(run: Run) -> tuple[CheckResult, ...]:
     try:
         return tuple(_check(check) for check in document["checks"])
     except (KeyError, TypeError) as error:
-        log.warning("the kept report of run %s cannot be used: %r", run.id, error)
+        log.warning("the stored report of run %s cannot be read: %r", run.id, error)
         return tuple(judge(run))
 
 

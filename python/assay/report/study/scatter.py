@@ -1,4 +1,4 @@
-"""Scatter charts: one colour and mark per subject, with logarithmic axes if requested."""
+"""Scatter charts of a study: one colour and mark per engine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables of a study as files and texts, including comparisons with the article."""
+"""Writes a study's tables as files and texts, including comparisons with the article."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_.-]+")
 
 
 def cell_text(value: Cell, column: ColumnEntry) -> str:
-    """Return a cell as text for readers; '-' if it was not measured."""
+    """Return a table cell as text; '-' if it was not measured."""
     if isinstance(value, str):
         return value
     return text(value, column["unit"], column["digits"])
@@ -46,7 +46,7 @@ def number_in(cell: Cell) -> float:
 
 
 def is_number(column: ColumnEntry) -> bool:
-    """Return True if the column's cells are numbers."""
+    """Return True if the cells of a table column are numbers."""
     return column["unit"] is not None
 
 
@@ -90,7 +90,7 @@ def _compared_row(compared: ComparedEntry, subjects: list[str], *, times: bool) 
 
 
 def _ours(compared: ComparedEntry, subject: str) -> str:
-    """Return the study's median; if the article has a range, the study's range over rounds."""
+    """Return the study's median as text; its range over rounds if the article has a range."""
     spread = compared["ours"].get(subject)
     if spread is None:
         return "-"
@@ -104,7 +104,7 @@ def _with_times(value: str, times: float | None) -> str:
 
 
 def tables_of(figure: FigureEntry) -> Iterator[tuple[str, TableEntry]]:
-    """Yield every table of a figure with its file name; the article's own tables are last."""
+    """Yield every table of a study's result with its file name."""
     for table in figure["tables"]:
         yield file_name(figure["name"], table["name"]), table
     measures = measures_table(figure)
@@ -116,7 +116,7 @@ def tables_of(figure: FigureEntry) -> Iterator[tuple[str, TableEntry]]:
 
 
 def measures_table(figure: FigureEntry) -> TableEntry | None:
-    """Return a row per measure and subject, with the article's values; None without measures."""
+    """Return a table with a row per quantity and engine, and the article's values."""
     if not figure["measures"]:
         return None
     columns = ("key", "measure", "unit", "subject", "median", "lowest", "highest", "rounds")
@@ -172,7 +172,7 @@ def _heading(column: ColumnEntry) -> str:
 
 
 def write_tables(directory: Path, document: StudyDocument) -> list[Path]:
-    """Write every table of a study's figures as CSV, after removing earlier files.
+    """Write every table of a study's results as a CSV file, and remove earlier files.
 
     Raises:
         OSError: If the files cannot be written.

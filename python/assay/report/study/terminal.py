@@ -1,4 +1,4 @@
-"""The article of a study in a terminal: sentences of figures, and the article's values."""
+"""The article of a study for a terminal: sentences, and the published article's values."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def _figure(
 
 
 def figure_lines(figure: FigureContent, width: int) -> Iterator[str]:
-    """Yield the lines of a figure without a study, with all its content."""
+    """Yield terminal lines of one result, such as a predicted cluster size."""
     yield str(figure["title"])
     for sentence in figure["says"]:
         yield from _wrapped(sentence, width)
@@ -105,7 +105,7 @@ def figure_lines(figure: FigureContent, width: int) -> Iterator[str]:
 
 
 def _compared(figure: FigureEntry, width: int) -> TableEntry | None:
-    """Return the article's values beside the study's; ratios only if the width suffices."""
+    """Return the published values beside the study's, as terminal lines."""
     table = compared_table(figure)
     if table is None:
         return None
@@ -129,7 +129,7 @@ def _not_shown(document: StudyDocument, width: int, *, whole: bool) -> Iterator[
 
 
 def _grid(table: TableEntry, width: int, most: int | None) -> Iterator[str]:
-    """Yield the lines of a table with columns as wide as needed, within the terminal's width."""
+    """Yield the lines of a table for a terminal, with columns as wide as needed."""
     columns = table["columns"]
     rows = [
         [cell_text(cell, column) for cell, column in zip(row, columns, strict=True)]
@@ -147,7 +147,7 @@ def _grid(table: TableEntry, width: int, most: int | None) -> Iterator[str]:
 
 
 def _widths(heads: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> list[int]:
-    """Return column widths that fit the longest cells; the widest columns shrink until all fit.
+    """Return table column widths that fit the longest cells, within the terminal.
 
     Headings shrink before cells: their words are broken into several lines.
     """
@@ -166,7 +166,7 @@ def _widths(heads: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> 
 
 
 def _head_lines(heads: Sequence[str], widths: Sequence[int]) -> Iterator[Sequence[str]]:
-    """Yield headings on as many lines as the longest needs, aligned at the bottom."""
+    """Yield column headings on as many lines as the longest heading needs."""
     pairs = zip(heads, widths, strict=True)
     wrapped = [textwrap.wrap(head, width, break_long_words=False) for head, width in pairs]
     count = max(len(lines) for lines in wrapped)

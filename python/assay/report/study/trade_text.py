@@ -1,4 +1,4 @@
-"""A knob's response and both sides of its trade-off as text bars, one line per level."""
+"""Text bars of a setting's trade-off, one line per level."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ BAR_MIN, PANELS_MAX = 4, 3
 
 
 def trade_lines(figure: FigureContent, width: int) -> Iterator[str]:
-    """Yield the lines of a figure's `trade` chart; nothing for a figure without one.
+    """Yield text bars of a setting's trade-off; nothing for a result without one.
 
     Args:
         figure: Figure of a study's document.
@@ -42,7 +42,7 @@ def trade_lines(figure: FigureContent, width: int) -> Iterator[str]:
 
 
 def _bars(subject: str, axis: str, rows: Sequence[TradeRow], width: int) -> Iterator[str]:
-    """Yield the first counter of each panel as a column of numbers and bars."""
+    """Yield the first counter of each panel as a column of numbers and text bars."""
     panels: dict[str, list[TradeRow]] = {}
     for row in rows:
         own = panels.setdefault(row["panel"], [])
@@ -73,7 +73,7 @@ def _head(panel: Sequence[TradeRow], room: int) -> list[str]:
 
 
 def _cells(panel: Sequence[TradeRow], room: int) -> dict[str, str]:
-    """Return a number and a bar for each level; the longest bar fills the column."""
+    """Return a number and a text bar for each level of a setting."""
     numbers = {row["level"]: text(row["value"], row["unit"]) for row in panel}
     wide = max(map(len, numbers.values()))
     longest = max(BAR_MIN, room - wide - 1)

@@ -1,4 +1,4 @@
-"""Charts of knobs: the response with both sides of its trade-off, and a heat map of two knobs."""
+"""Charts of a setting's trade-off, and a heat map of two settings."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SHADES = ("#eaf3fb", "#2171b5")
 def trade(
     chart: ChartEntry, rows: Sequence[TradeRow], colours: Mapping[str, str]
 ) -> alt.TopLevelMixin:
-    """Return a chart of the response, and a panel below for each counter, over the same levels.
+    """Return a chart of the metric over a setting's levels, with a panel per counter.
 
     Args:
         chart: A chart of a study's document.
@@ -59,7 +59,7 @@ def trade(
 def _panel(
     rows: Sequence[TradeRow], levels: Sequence[str], colour: alt.Scale, *, axis: str | None
 ) -> alt.LayerChart | alt.FacetChart:
-    """Return a panel of the chart. Only the last panel has level names below it."""
+    """Return one panel of a trade-off chart."""
     import altair as alt
 
     panel, counter = str(rows[0]["panel"]), str(rows[0]["counter"])
@@ -112,20 +112,20 @@ def _panel(
 
 
 def _is_off(row: TradeRow, rows: Sequence[TradeRow]) -> bool:
-    """Return True if a first execution is so long that later ones would be invisible."""
+    """Return True if a first execution is so long that it would hide the later ones."""
     later = max((float(other["value"]) for other in rows if other["drawn"] == LATER), default=0.0)
     return row["drawn"] == FIRST and float(row["value"]) > FIRST_MAX * later
 
 
 def _top(rows: Sequence[TradeRow]) -> float:
-    """Return the top of the value axis. Intervals are cut off at twice the largest value."""
+    """Return the top of a chart's value axis; intervals beyond twice the maximum are cut off."""
     most = max(float(row["value"]) for row in rows)
     ends = [float(row["high"]) for row in rows if row["high"] is not None]
     return min(max([most, *ends]), 2 * most) * 1.08 or 1.0
 
 
 def _in_steps(rows: Sequence[TradeRow]) -> tuple[list[LabelledTradeRow], str | None]:
-    """Return rows in a unit that fits their largest value, and the unit's name."""
+    """Return chart rows in a unit that fits their largest value, and the unit's name."""
     unit = str(rows[0]["unit"])
     most = max(abs(float(row["value"])) for row in rows)
     step, shown_unit = (
@@ -150,7 +150,7 @@ def _in_steps(rows: Sequence[TradeRow]) -> tuple[list[LabelledTradeRow], str | N
 
 
 def heat_rows(chart: ChartEntry, table: TableEntry) -> list[FieldRow]:
-    """Return the cells of a heat map: a row per level of one factor, a column per other level."""
+    """Return the cells of a heat map of two factors' levels."""
     return list(_fields(chart, table))
 
 
@@ -172,7 +172,7 @@ def _fields(chart: ChartEntry, table: TableEntry) -> Iterator[FieldRow]:
 
 
 def heat(chart: ChartEntry, rows: Sequence[FieldRow]) -> alt.TopLevelMixin:
-    """Return a heat map with a cell for each combination; larger values are darker."""
+    """Return a heat map with a cell for each combination of levels; larger is darker."""
     import altair as alt
 
     down = list(dict.fromkeys(str(row["down"]) for row in rows))

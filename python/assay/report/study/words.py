@@ -1,4 +1,4 @@
-"""Sentences of a study that all its renderings share."""
+"""Sentences of a study's report, for page, Markdown and terminal."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ ANSWERS = "answers"
 
 
 class DoubtRow(TypedDict):
-    """A check that makes runs doubtful: its first reason, and the number of other reasons."""
+    """A check that some runs failed: its first reason, and the number of other reasons."""
 
     verdict: VerdictWord
     check: str
@@ -44,7 +44,7 @@ class DoubtRow(TypedDict):
 
 
 class PartRow(TypedDict):
-    """A part of a study, described by texts."""
+    """A section of a study as texts: its purpose, factors and number of runs."""
 
     name: str
     about: str
@@ -58,7 +58,7 @@ def paragraphs(question: str) -> list[str]:
 
 
 def short(document: StudyDocument) -> list[tuple[str, str]]:
-    """Return the name and the first sentence of each figure with a result."""
+    """Return the name and the first sentence of each result of a study."""
     return [
         (figure["name"], figure["says"][0])
         for figure in document["figures"]
@@ -67,7 +67,7 @@ def short(document: StudyDocument) -> list[tuple[str, str]]:
 
 
 def doubts_sentence(document: StudyDocument) -> str | None:
-    """Return why a study is not fully valid, in one sentence; None if it is valid."""
+    """Return one sentence on why a study is not fully valid; None if it is valid."""
     runs_by_check: dict[str, set[str]] = {}
     for doubt in document["doubts"]:
         runs_by_check.setdefault(doubt["check"].replace("_", " "), set()).update(doubt["runs"])
@@ -96,7 +96,7 @@ def doubt_rows(document: StudyDocument) -> list[DoubtRow]:
 
 
 def runs_sentence(document: StudyDocument) -> str:
-    """Return a sentence about the runs: number, engines, duration and outcomes."""
+    """Return a sentence on a study's runs: number, engines, duration and outcomes."""
     runs = len({run["run"] for run in document["runs"]})
     engines = list(dict.fromkeys(run["engine"] for run in document["runs"] if run["engine"]))
     took = document["took_seconds"]
@@ -127,7 +127,7 @@ def minutes(seconds: float) -> str:
 
 
 def part_rows(document: StudyDocument) -> list[PartRow]:
-    """Return a row for each part: its purpose, its factors and its number of runs."""
+    """Return a row for each section of a study: its purpose, factors and number of runs."""
     return [
         {
             "name": part["name"],
@@ -166,7 +166,7 @@ def derived_sentence(derived: DerivedEntry) -> str:
 
 
 def source_text(document: StudyDocument, figure: ArticleFigureEntry) -> str:
-    """Return the article's name, with the section of one of its figures."""
+    """Return the published article's name, with the section of one of its results."""
     article, section = document["article"], figure["section"]
     name = "" if article is None else article["words"]
     return f"{name}, section “{section}”" if section else name

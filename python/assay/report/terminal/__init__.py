@@ -1,1 +1,1 @@
-"""Terminal output of results."""
+"""Terminal output of the results of all commands."""

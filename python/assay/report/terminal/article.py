@@ -1,4 +1,4 @@
-"""CPU samples in the style of an article: share and function, with a description below.
+"""Markdown of CPU samples in an article's style: share, function and description.
 
 The text is Markdown: a sentence, then a preformatted block.
 """

@@ -16,10 +16,14 @@ if TYPE_CHECKING:
 # Larger changes are shown as a ratio instead of a percentage.
 TIMES_MIN = 2.0
 NAME_MAX = 28
+# Last line of the table.
+INTERVALS = (
+    "95 % intervals over the passes of one run each; they do not include variation between runs"
+)
 
 
 def before_after_lines(changes: BeforeAfter, width: int) -> Iterator[str]:
-    """Yield a title, a line for each operation, and an explanation of the intervals."""
+    """Yield terminal lines of each operation's time before and after a change."""
     rows = changes["operations"]
     yield "Before and after"
     yield from indented(f"before is {changes['before']}{_age(changes)}", "  ", width)
@@ -36,12 +40,7 @@ def before_after_lines(changes: BeforeAfter, width: int) -> Iterator[str]:
             initial_indent=lead,
             subsequent_indent=" " * len(lead),
         )
-    yield from indented(
-        "95 % intervals over the passes of one run each; what differs from run to run is not in"
-        " them",
-        "  ",
-        width,
-    )
+    yield from indented(INTERVALS, "  ", width)
 
 
 def _change_text(row: BeforeAfterRow) -> str:
@@ -67,7 +66,7 @@ def _factor_text(row: BeforeAfterRow) -> str:
 
 
 def _size(factor: float) -> str:
-    """Return a ratio of times in words: `21.3 times as fast`, or `12 % slower`."""
+    """Return a ratio of times as text: `21.3 times as fast`, or `12 % slower`."""
     if max(factor, 1 / factor) >= TIMES_MIN:
         return f"{1 / factor:.3g} times as fast" if factor < 1 else f"{factor:.3g} times as long"
     return _signed(factor)

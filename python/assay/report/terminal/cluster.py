@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def brief_lines(document: RunDocument, width: int) -> Iterator[str]:
-    """Yield a line for all nodes, one for each node, their skew, and the cost of barriers."""
+    """Yield terminal lines on cluster nodes: work, skew, and time lost at barriers."""
     cluster = document["cluster"]
     if cluster is None or cluster["run"] is None:
         return
@@ -34,7 +34,7 @@ def brief_lines(document: RunDocument, width: int) -> Iterator[str]:
 
 
 def cluster_lines(document: RunDocument, width: int) -> Iterator[str]:
-    """Yield the lines of a cluster: measured part, seconds, operations, skew, barriers."""
+    """Yield terminal lines on cluster nodes: whole run, operations, skew, barriers."""
     cluster = document["cluster"]
     if cluster is None:
         return
@@ -60,7 +60,7 @@ def cluster_lines(document: RunDocument, width: int) -> Iterator[str]:
 
 
 def operation_lines(document: RunDocument, name: str, width: int) -> Iterator[str]:
-    """Yield the nodes' work in one execution of an operation; empty without a cluster."""
+    """Yield terminal lines on cluster nodes in one execution of an operation."""
     cluster = document["cluster"]
     for operation in () if cluster is None else cluster["operations"]:
         if operation["name"] == name:
@@ -71,7 +71,7 @@ def operation_lines(document: RunDocument, name: str, width: int) -> Iterator[st
 
 
 def line_of(span: ClusterSpan, lead: str, width: int) -> Iterator[str]:
-    """Yield a line for all nodes together, and one for each node below it."""
+    """Yield a terminal line for all cluster nodes together, and one for each."""
     yield from indented(span["whole"]["text"], lead, width)
     for node in span["nodes"]:
         yield from indented(node["text"], f"{lead}  ", width)

@@ -1,4 +1,4 @@
-"""Terminal output of a comparison of two sides: the difference, and its explanation."""
+"""Terminal output of a comparison of two systems: the difference and its explanation."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ SHARE_MIN = 0.01
 
 
 def compare_lines(document: StudyDocument, width: int, *, whole: bool = False) -> Iterator[str]:
-    """Yield the lines of the comparison.
+    """Yield terminal lines of a comparison of two systems.
 
     Args:
         document: Document of the study, which has a figure of kind `compare`.
@@ -161,7 +161,10 @@ def _planning(table: Mapping[str, Any], width: int, most: int | None) -> Iterato
 
 
 def _tail(table: Mapping[str, Any], width: int, most: int | None) -> Iterator[str]:
-    yield "Which statement makes the tail, and its share of what the slowest take longer"
+    yield (
+        "Statement that causes the tail latency, and its share of the extra time of the "
+        "slowest executions"
+    )
     for row in _first_of(table["rows"], most):
         sides = [_tail_statement(*row[1:4]), _tail_statement(*row[4:7])]
         of = (width - 18) // 2
@@ -193,7 +196,7 @@ def _pruning(table: Mapping[str, Any], width: int, most: int | None) -> Iterator
     names = [column["name"].removesuffix(": reads") for column in table["columns"][2::2]]
     every = [row for row in table["rows"] if most is None or is_remarkable(row[2:])]
     of = max(12, width - 47)
-    yield "Columns that are read of a table, and how many are needed"
+    yield "Number of columns that are read from each table, and how many are needed"
     if not every:
         yield f"{LEAD}no unneeded column is read, as far as the plans show (--all)"
         return
@@ -235,7 +238,7 @@ def _heads(names: Sequence[str], of: int = 11) -> str:
 
 
 def _apart(names: Sequence[str], of: int) -> Sequence[str]:
-    """Return names without their common beginning, if several columns have the same names."""
+    """Return column names without their common beginning, if they are otherwise equal."""
     if len({_short(name, of) for name in names}) == len(names):
         return names
     for mark in "=@":

@@ -43,10 +43,10 @@ def compared_lines(
 
 
 def uncompared_lines(ours: RunDocument, theirs: RunDocument, width: int) -> Iterator[str]:
-    """Yield the titles of both runs if one has no CPU samples, so that only plans are compared."""
+    """Yield the titles of two runs if one has no CPU samples, so that only plans compare."""
     yield from _titles(ours, theirs, width)
     yield from textwrap.wrap(
-        "CPU samples: not compared, for they were not taken of both (--profile).",
+        "CPU samples: not compared, because not both runs have them (--profile).",
         width,
         initial_indent="  ",
         subsequent_indent="  ",
@@ -62,9 +62,9 @@ def _titles(ours: RunDocument, theirs: RunDocument, width: int) -> Iterator[str]
 def difference_lines(
     difference: ProfileDifference, width: int, *, all_symbols: bool
 ) -> Iterator[str]:
-    """Yield the differences as lines of at most `width` columns, without the runs' titles."""
+    """Yield the differences in CPU samples as terminal lines, without the runs' titles."""
     if difference["total"] is None or not difference["operations"]:
-        yield "  The two runs have no operation in common that was sampled, so nothing is compared."
+        yield "  No operation has CPU samples in both runs, so nothing can be compared."
         return
     yield f"  CPU seconds of one pass over {operations_words(difference)}; 95 % intervals"
     if difference["scaled_by"] != 1:
@@ -93,7 +93,7 @@ WITHOUT_INTERVAL = (
 
 
 def _says_nothing(row: SampleDifference) -> bool:
-    """Return whether a symbol's change is within noise or, without an interval, has few samples."""
+    """Return True if a function's change is within noise or has few samples."""
     few = row["ours_samples"] + row["theirs_samples"] < SAMPLES_MIN
     return bool(row["is_noise"]) or (row["is_noise"] is None and few)
 

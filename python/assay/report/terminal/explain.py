@@ -1,4 +1,4 @@
-"""Terminal output of `assay explain`."""
+"""Terminal output of `assay explain`: causes, plans and CPU samples of a run."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def explained_lines(
 def _difference_lines(
     explained: ExplainedDifference, width: int, *, all_symbols: bool
 ) -> Iterator[str]:
-    """Yield the changes in CPU samples, then the changes in plans."""
+    """Yield the differences in CPU samples, then those in plans, as terminal lines."""
     if explained.unequal is not None:
         yield explained.unequal
     if explained.samples is None:

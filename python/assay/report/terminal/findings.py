@@ -20,7 +20,7 @@ OF_OPERATIONS = frozenset({"where", "plan", "profile"})
 
 
 def cause_lines(document: RunDocument, width: int, tried: Mapping[str, str]) -> Iterator[str]:
-    """Yield the lines of all findings of a run.
+    """Yield all findings of a run as terminal lines.
 
     Args:
         document: Document of the run.
@@ -48,7 +48,7 @@ def _ruled_out(document: RunDocument, width: int) -> Iterator[str]:
 
 
 def why_of_operation(run: str, explained: OperationDocument, width: int) -> Iterator[str]:
-    """Yield the findings about an operation, from `operation_section`."""
+    """Yield the findings about one operation as terminal lines."""
     findings, name = explained["findings"], explained["operation"]["name"]
     if not findings:
         yield from labelled("Why", f"no finding names {name}", width)
@@ -76,17 +76,17 @@ def _lines(
 
 
 def certainty_lead(finding: FindingRow) -> str:
-    """Return the word before a suspected cause; empty for other findings."""
+    """Return the word `Suspected` for a suspected cause; empty for other findings."""
     is_suspected = finding["tells"] == "cause" and finding["certainty"] == "suspected"
     return "Suspected: " if is_suspected else ""
 
 
 def effect_parts(finding: FindingRow) -> Iterator[str]:
-    """Yield the effect of a cause, the time saved without it, its interval and alternatives."""
+    """Yield texts on a cause's share of time, the time saved without it, and alternatives."""
     yield f"{percent_text(finding['effect_share'])} of the run"
     if finding["saved"] is not None:
         least, best = (percent_text(edge) for edge in finding["saved"])
-        yield f"{least} to {best} to be saved"
+        yield f"{least} to {best} could be saved"
     if finding["interval"] is not None:
         yield finding["interval_words"]
     if finding["shares_with"]:
@@ -114,5 +114,5 @@ def _evidence_of(finding: FindingRow, name: str) -> list[FindingEvidence]:
 
 
 def _is_a_page(run: str, finding: FindingRow) -> bool:
-    """Return whether the advice is to open the operation's page, which is shown already."""
+    """Return True if the advice is to show the operation that is shown already."""
     return (finding["to_try"] or "").startswith(f"assay explain {run} --operation ")

@@ -1,4 +1,4 @@
-"""Terminal output of a load and its server: rate, percentiles, pace, backlog, counters."""
+"""Terminal output of a load: rate, percentiles, throughput over time, backlog, counters."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ WITH_FAILED = {
 
 
 def run_figure(document: RunDocument) -> str:
-    """Return a run's main figure: a test's metric, a load's throughput, or else the total."""
+    """Return a run's main metric as text: a TPC-H metric, throughput, or total time."""
     metrics = document["metrics"]
     if document.get("observed") is not None:
         return " ".join(observed_figures(document)[0])
@@ -76,7 +76,7 @@ def run_figure(document: RunDocument) -> str:
 
 
 def load_figures(document: RunDocument) -> list[str] | None:
-    """Return throughput, latency percentiles and CPU time per operation; None without a load."""
+    """Return texts of a load's throughput, latency percentiles and CPU time per operation."""
     metrics = document["metrics"]
     if document["pace"] is None:
         return None
@@ -112,17 +112,17 @@ def load_figures(document: RunDocument) -> list[str] | None:
 
 
 def lag_figures(document: RunDocument) -> list[str]:
-    """Return the percentiles of driver lag; empty if not measured."""
+    """Return text with the percentiles of the load driver's delay; empty if not measured."""
     return _figures("driver lag", document, LAG)
 
 
 def with_failed(document: RunDocument) -> list[str]:
-    """Return percentiles that count failed operations at the timeout; empty without failures."""
+    """Return latency percentiles with failed operations counted at the timeout, as text."""
     return _figures("with those at their time-out", document, WITH_FAILED)
 
 
 def _figures(title: str, document: RunDocument, keys: Mapping[str, str]) -> list[str]:
-    """Return the available metrics in one line; empty without any."""
+    """Return the available metrics of a load in one line of text; empty without any."""
     # Documents of older versions do not have these metrics.
     metrics: Mapping[str, Any] = document["metrics"]
     figures = [
@@ -134,7 +134,7 @@ def _figures(title: str, document: RunDocument, keys: Mapping[str, str]) -> list
 
 
 def load_operation(operation: OperationRow, name_width: int) -> tuple[str, list[str]]:
-    """Return an operation's name and rate, and its share of the time, latency and errors."""
+    """Return an operation's name and rate, and texts on its latency and errors."""
     latency = operation["latency"]
     parts = [
         f"{label} {seconds_text(latency[name]):>7}"
@@ -143,7 +143,7 @@ def load_operation(operation: OperationRow, name_width: int) -> tuple[str, list[
     ]
     if operation["failed"]:
         parts.append(
-            f"{operation['failed']:,} failed: {operation['error'] or 'no reason recorded'}"
+            f"{operation['failed']:,} failed: {operation['error'] or 'no reason was recorded'}"
         )
     if operation["skipped"]:
         parts.append(f"{operation['skipped']:,} skipped")
@@ -155,7 +155,7 @@ def load_operation(operation: OperationRow, name_width: int) -> tuple[str, list[
 
 
 def pace_lines(document: RunDocument, width: int) -> list[str]:
-    """Return throughput over time as a line of blocks, and the backlog of an open load."""
+    """Return terminal lines of throughput over time as blocks, and an open load's backlog."""
     pace = document["pace"]
     if pace is None or not pace["throughput_per_s"]:
         return []
@@ -173,7 +173,7 @@ def pace_lines(document: RunDocument, width: int) -> list[str]:
 
 
 def engine_lines(document: RunDocument, width: int) -> list[str]:
-    """Return the engine's counters that fit on one line: shares, then nonzero counters.
+    """Return a terminal line of the engine's counters that fit on it.
 
     Bytes and seconds come before counts, which only experts of the engine can interpret.
     """
@@ -200,7 +200,7 @@ def engine_lines(document: RunDocument, width: int) -> list[str]:
 
 
 def _activity(counted: EngineCountersSection, width: int) -> list[str]:
-    """Return the engine's own line of activity, wrapped to the width."""
+    """Return the engine's activity line, wrapped to the terminal's width."""
     activity = counted["activity"]
     if activity is None or activity["line"] is None:
         return []
@@ -211,7 +211,7 @@ def _activity(counted: EngineCountersSection, width: int) -> list[str]:
 def _series(
     label: str, values: Sequence[float], caption: str, width: int, full: float = 0.0
 ) -> list[str]:
-    """Return a series and its caption, on one line if they fit."""
+    """Return a time series as block characters with its caption, on one line if they fit."""
     drawn = sparkline(values, width - LABEL_WIDTH - 2, full)
     line = f"  {label:<{LABEL_WIDTH}}{drawn}"
     if len(line) + 2 + len(caption) <= width:
@@ -220,7 +220,7 @@ def _series(
 
 
 def sparkline(values: Sequence[float], width: int, full: float = 0.0) -> str:
-    """Return one block per value, scaled from zero to the largest value, or at least to `full`.
+    """Return one block character per value, scaled to the largest value.
 
     If there are more values than columns, each block shows the largest of several values.
     """

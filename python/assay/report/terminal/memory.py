@@ -1,4 +1,4 @@
-"""Terminal output on memory: data in memory at the start, peaks of the run and operations."""
+"""Terminal output on memory: data in cache at the start, and peaks per operation."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ COLUMN_WIDTH = 10
 
 
 def state_line(document: RunDocument, width: int) -> list[str]:
-    """Return a line on cached data at a start that is not hot; else empty."""
+    """Return a terminal line on the cached data at the start, unless the start was hot."""
     sentence = state_words(document)
     return indented(sentence, f"  {'state':<{LABEL_WIDTH}}", width) if sentence else []
 
@@ -32,7 +32,7 @@ def memory_line(document: RunDocument, width: int) -> list[str]:
 
 
 def memory_lines(document: RunDocument, width: int, *, everything: bool) -> Iterator[str]:
-    """Yield a table of operations by peak memory, largest first; all or the first few."""
+    """Yield terminal lines of operations by peak memory, largest first."""
     ordered = _ordered(document)
     if not ordered:
         return
@@ -52,7 +52,7 @@ def memory_lines(document: RunDocument, width: int, *, everything: bool) -> Iter
 
 
 def _columns(document: RunDocument, *, everything: bool) -> dict[PeakKey, str]:
-    """Return the columns of the table of operations, by key. Growth is beside the peak."""
+    """Return the columns of the table of memory peaks, by key."""
     columns: dict[PeakKey, str] = {"memory_peak_bytes": "resident"}
     if everything:
         columns["memory_growth_bytes"] = "grown by"

@@ -1,4 +1,4 @@
-"""Terminal output of an observation: statements, method, and suggested commands."""
+"""Terminal output of an observed server: statements, method, and suggested commands."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def statement_table(
     *,
     everything: bool,
 ) -> Iterator[str]:
-    """Yield a line per statement: share of the time, rate, mean time, and causes of its time.
+    """Yield a terminal line per observed statement: time share, rate, and causes.
 
     Args:
         document: Document of an observation.
@@ -70,13 +70,13 @@ def _figures(operation: OperationRow) -> str:
 
 
 def looked_lines(document: RunDocument, width: int) -> Iterator[str]:
-    """Yield how the server was observed and what was not measured; nothing for other runs."""
+    """Yield how a server was observed and what was not measured, as terminal lines."""
     for sentence in (*observed_words(document), *not_seen_words(document)):
         yield from labelled("Looked", sentence, width)
 
 
 def next_lines(document: RunDocument) -> list[str]:
-    """Return suggested commands; empty for a run that is not an observation."""
+    """Return suggested commands for an observed server; empty for other runs."""
     if document["observed"] is None or not document["operations"]:
         return []
     planned = [name for name in document["plans"] if name]

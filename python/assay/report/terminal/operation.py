@@ -1,4 +1,4 @@
-"""Terminal output on one operation: its time, its findings, its CPU time, its plan."""
+"""Terminal output on one operation: its time, findings, CPU time and plan."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from assay.report.documents.run import RunDocument
 
 # After a test, only queries are captured again, since refresh functions would change the data.
-NOT_ASKED = "only what leaves the data as they are is asked for its plan after a test"
+NOT_ASKED = "after a test, Assay captures plans only of statements that do not change the data"
 
 
 def operation_lines(

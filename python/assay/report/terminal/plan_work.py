@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 def plan_work_lines(
     document: RunDocument, profile: ProfileSection | str | None, width: int
 ) -> Iterator[str]:
-    """Yield thread time of plans by kind of work; nothing if CPU samples show it already."""
+    """Yield thread time of plans by kind of work, unless CPU samples show it already."""
     plan_work = document["plan_work"]
     if not plan_work["work"] or not is_wanted(profile):
         return
-    yield from indented("What the time went into, by plans", "", width)
+    yield from indented("Time by kind of work, from plans", "", width)
     yield from work_lines(plan_work["work"], width)
     for sentence in (why_words(profile), ABOUT, *mixed_words(plan_work)):
         yield from indented(sentence, "  ", width)

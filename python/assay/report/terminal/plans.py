@@ -59,7 +59,7 @@ def plan_lines(
 
 
 def overview_lines(document: RunDocument, width: int) -> Iterator[str]:
-    """Yield a line per operation with a plan: its longest operator and its worst estimate."""
+    """Yield a terminal line per operation with a plan: slowest operator, worst estimate."""
     seconds = {operation["name"]: operation["seconds"] for operation in document["operations"]}
     plans = [plan for several in document["plans"].values() for plan in several]
     ordered = sorted(plans, key=lambda plan: -(seconds.get(plan["operation"]) or 0.0))
@@ -97,13 +97,13 @@ def _plan(
     number = f", {statement_words(plan)}" if several else ""
     yield f"Plan of {plan['operation']}{number}: {_times(plan)}"
     yield ""
-    yield f"  {'time in itself':<17} {'rows: estimate, came':>23}  operator"
+    yield f"  {'time in itself':<17} {'rows: estimate, actual':>23}  operator"
     shown, left_out = _shown(plan["root"], everything=everything)
     longest = max((node["share"] or 0.0 for _, node in shown), default=0.0)
     for depth, node in shown:
         yield from _operator(node, depth, longest, width, everything=everything)
     if left_out:
-        yield f"  ... {left_out} projections that took next to no time (--all)"
+        yield f"  ... {left_out} projections with almost no time (--all)"
     yield ""
     for sentence in _facts(plan, capture):
         yield from textwrap.wrap(sentence, width, initial_indent="  ", subsequent_indent="    ")
@@ -117,7 +117,7 @@ def _times(plan: StatementPlan) -> str:
 
 
 def _facts(plan: StatementPlan, capture: PlanCaptureSection) -> Iterator[str]:
-    """Yield the facts of a whole plan, one sentence each."""
+    """Yield one sentence for each fact about a whole query plan."""
     if sizes := plan_sizes(plan):
         yield f"All operators: {', '.join(sizes)}."
     if counted := activity_words(plan):
@@ -129,16 +129,18 @@ def _facts(plan: StatementPlan, capture: PlanCaptureSection) -> Iterator[str]:
         (asked for asked in capture["operations"] if asked["operation"] == plan["operation"]), None
     )
     if cost is not None:
-        slower = "" if cost["ratio"] is None else f"; watched it took {cost['ratio']:.2g} times"
-        slower += " what it took when it was timed" if slower else ""
-        yield f"Asked apart from the timed part, in {seconds_text(cost['capture_s'])}{slower}."
-    yield f"In the engine's own words: raw/plans/{plan['native']}"
+        slower = (
+            "" if cost["ratio"] is None else f"; with capturing it took {cost['ratio']:.2g} times"
+        )
+        slower += " the timed execution" if slower else ""
+        yield f"Captured outside of the timed part, in {seconds_text(cost['capture_s'])}{slower}."
+    yield f"The engine's own plan: raw/plans/{plan['native']}"
 
 
 def _shown(
     node: PlanOperator, depth: int = 0, *, everything: bool
 ) -> tuple[list[tuple[int, PlanOperator]], int]:
-    """Return operators with their depth, and the number of projections that are left out."""
+    """Return plan operators with their depth, and the number of omitted projections."""
     leave = not everything and _says_nothing(node)
     shown = [] if leave else [(depth, node)]
     left_out = int(leave)
@@ -202,7 +204,7 @@ def factor_text(node: PlanOperator) -> str:
 
 
 def _more(node: PlanOperator, *, everything: bool) -> Iterator[str]:
-    """Yield the notes in the line below an operator."""
+    """Yield the notes on a plan operator for the line below it."""
     if node["worst"]:
         yield "← the worst estimate"
     if node["spilled_bytes"]:
@@ -227,9 +229,9 @@ def _cut(text: str, width: int) -> str:
 
 
 def changed_line(differences: list[PlanDifferenceRow]) -> str:
-    """Return the number of operations whose plans differ between two runs, as text."""
+    """Return text on how many operations' plans differ between two runs."""
     if not differences:
-        return "  No operation has a plan in both runs, so no plans are compared."
+        return "  No operation has a plan in both runs, so plans cannot be compared."
     changed = sum(difference["changed"] for difference in differences)
     if not changed:
         return f"  Plans: executed in the same way in all of {len(differences)} operations"
@@ -253,15 +255,15 @@ def difference_lines(differences: list[PlanDifferenceRow], width: int) -> Iterat
                 yield f"{_three(change['ours_s'], change['theirs_s'])}  {first}"
                 yield from (f"{'':>33}  {line}" for line in rest)
             yield ""
-        yield f"{'this run':>10} {'against':>10} {'difference':>11}    step with all below"
+        yield f"{'this run':>10} {'against':>10} {'difference':>11}    step with its inputs"
         for step in _steps(difference["steps"]):
             lead = f"{_three(step['ours_s'], step['theirs_s'])} {MARKS[step['mark']]} "
             yield f"{lead}{_cut(' ' * step['depth'] + step['words'], width - len(lead))}".rstrip()
-        yield "  * done in another way, + new, - gone"
+        yield "  * changed, + new, - removed"
 
 
 def _steps(steps: list[PlanStepRow]) -> Iterable[PlanStepRow]:
-    """Return the steps without projections, which do not show how a statement is executed."""
+    """Return the steps of a plan without projections, which do not show how it executes."""
     return [step for step in steps if step["operator"] != "projection"]
 
 

@@ -37,7 +37,7 @@ WORK_SHARE_MIN = 0.005
 
 
 def titled(document: RunDocument, width: int) -> str:
-    """Return the title of a run, with the verdict at the right edge."""
+    """Return the title of a run, with its verdict at the right edge of the terminal."""
     heading, verdict = title(document), document["verdict"].upper()
     return f"{heading}{verdict:>{max(len(verdict) + 2, width - len(heading))}}"
 
@@ -45,7 +45,7 @@ def titled(document: RunDocument, width: int) -> str:
 def profile_lines(
     profile: ProfileSection, width: int, *, all_symbols: bool = False, open_families: bool = False
 ) -> Iterator[str]:
-    """Yield the section `profile` as lines of at most `width` columns, without the title."""
+    """Yield the CPU samples of a run as terminal lines, without a title."""
     yield from textwrap.wrap(headline(profile), width)
     yield ""
     if not profile["samples"]:
@@ -69,7 +69,7 @@ def profile_lines(
 def work_lines(
     works: Sequence[WorkRow | PlanWorkRow], width: int, *, everything: bool = False
 ) -> Iterator[str]:
-    """Yield a line per kind of work: its share as a bar and a figure, and its seconds."""
+    """Yield a terminal line per kind of work: its share as a bar and number, and seconds."""
     longest = max((row["share"] for row in works), default=0.0)
     small = [row for row in works if row["share"] < WORK_SHARE_MIN and not everything]
     works = [row for row in works if row not in small] if len(small) > 1 else works
@@ -85,7 +85,7 @@ def work_lines(
 
 
 def _digits(share: float) -> str:
-    """Return a share in per cent, formatted for a column."""
+    """Return a share as text in %, formatted for a column."""
     return "< 0.1" if 0 < share < FEW else f"{share * 100:>5.1f}"
 
 
@@ -111,7 +111,7 @@ def _symbol_lines(
 
 
 def symbol_text(row: SymbolRow, width: int) -> str:
-    """Return a symbol's name, or its position in the file for a function without a name."""
+    """Return a function's name, or its address in the file for one without a name."""
     symbol = one_line(row["symbol"])
     if row["kind"] not in NAMELESS:
         return shortened(symbol, width)
@@ -158,7 +158,7 @@ def shortened(text: str, width: int) -> str:
 
 
 def _ends_of_qualifiers(name: str) -> Iterator[int]:
-    """Yield the positions where parts of a C++ name begin, outside of template arguments.
+    """Yield the positions at which parts of a C++ name begin, outside template arguments.
 
     A virtual table's slot, which begins with `[`, stays with its class.
     """
@@ -170,7 +170,7 @@ def _ends_of_qualifiers(name: str) -> Iterator[int]:
 
 
 def operations_text(row: SymbolRow, width: int) -> str:
-    """Return the operations of a symbol's samples, as many as fit, most samples first."""
+    """Return the names of the operations with a function's samples, as many as fit."""
     if row["operations_all"] and len(row["operations"]) != 1:
         return "all"
     names = row["operations"]

@@ -66,6 +66,6 @@ def _plans(document: RunDocument, width: int) -> Iterator[str]:
         reason = document["plan_capture"]["reason"] or "no statement has one"
         yield from labelled("Plans", f"not measured, {reason}", width)
         return
-    yield from indented("Plans, watched apart from the timed part", "", width)
+    yield from indented("Plans, captured outside of the timed part", "", width)
     yield from overview_lines(document, width)
-    yield from indented("A whole one: assay explain RUN --operation NAME", "  ", width)
+    yield from indented("A complete plan: assay explain RUN --operation NAME", "  ", width)

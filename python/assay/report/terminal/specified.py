@@ -1,4 +1,4 @@
-"""Terminal output of a specified test: its metrics, its runs, and operations' weights."""
+"""Terminal output of a TPC-H test: its metrics, runs, and weights of operations."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ COLUMNS = (
 
 
 def figures_of_test(test: SpecifiedTestSection) -> list[str]:
-    """Return the metrics as texts, and the number of the reported run."""
+    """Return TPC-H metrics as texts, and the number of the reported run."""
     figures = [_figure(metric, test) for metric in test["metrics"]]
     runs = len(test["runs"])
     which = test["reported_run"]
@@ -51,7 +51,7 @@ def figures_of_test(test: SpecifiedTestSection) -> list[str]:
 
 
 def _figure(metric: SpecifiedMetric, test: SpecifiedTestSection) -> str:
-    """Return a metric as text; if rounding dominates, with the unrounded metric in brackets."""
+    """Return a TPC-H metric as text; the unrounded one follows if rounding dominates."""
     text = f"{metric['label']} {metric_text(metric['value'])}"
     if not test["rounding_dominates"] or metric["unrounded"] is None:
         return text
@@ -59,7 +59,7 @@ def _figure(metric: SpecifiedMetric, test: SpecifiedTestSection) -> str:
 
 
 def lines_of_test(test: SpecifiedTestSection, width: int, *, all_operations: bool) -> Iterator[str]:
-    """Return the lines between the metrics and the operations."""
+    """Return the terminal lines of a TPC-H test's runs, passes and memory."""
     for sentence in test["why_not"]:
         yield from _wrapped(f"no metric: {sentence}", width)
     if test["left_out"]:
@@ -81,7 +81,7 @@ def _wrapped(text: str, width: int) -> list[str]:
 
 
 def _run_lines(test: SpecifiedTestSection) -> Iterator[str]:
-    """Yield a line per run; nothing for a single run whose figures are shown above already."""
+    """Yield a terminal line per run of a TPC-H test; nothing for a single run."""
     shares = {used["run"]: used["share"] for used in test["utilisation"]}
     rows = [
         (run["run"], (_run_figures(run) | {"share": shares.get(run["run"])}))
@@ -111,7 +111,7 @@ def _run_figures(run: SpecifiedRun) -> dict[str, float | None]:
 
 
 def _unrounded_line(test: SpecifiedTestSection, columns: list[tuple[str, int, str]]) -> str:
-    """Return the reported run's unrounded metrics, as a line below the rounded ones."""
+    """Return the reported run's unrounded TPC-H metrics as one line."""
     unrounded: dict[str, float | None] = {
         metric["metric"]: metric["unrounded"] for metric in test["metrics"]
     }
@@ -128,7 +128,7 @@ def _cell(key: str, value: float | None) -> str:
 
 
 def _steady_lines(steady: SteadyPasses, *, all_operations: bool) -> Iterator[str]:
-    """Yield the passes side by side, the first pass, and the steady figure."""
+    """Yield terminal lines of pass times side by side, and the steady time."""
     yield ""
     yield f"  {'':<14}{'sum':>10}{'geometric mean':>16}"
     passes = steady["passes"]
@@ -139,7 +139,7 @@ def _steady_lines(steady: SteadyPasses, *, all_operations: bool) -> Iterator[str
         yield _pass_line("steady", steady["figure"])
     count, before, compared = len(passes), steady["before"], steady["compared"]
     if before is None:
-        yield f"  not steady: the last {compared} of {count} passes were not alike"
+        yield f"  not steady: the last {compared} of {count} passes differ too much"
     else:
         yield (
             f"  steady after {before} of {count} passes; each query's median over the {compared}"
@@ -153,7 +153,7 @@ def _pass_line(label: str, times: PassTimes) -> str:
 
 
 def _weight_lines(test: SpecifiedTestSection, *, all_operations: bool) -> Iterator[str]:
-    """Yield the operations with the largest weights in the first metric."""
+    """Yield the operations with the largest weights in the main TPC-H metric."""
     weighed = test["sensitivity"]
     if not weighed:
         return
@@ -169,7 +169,7 @@ def _weight_lines(test: SpecifiedTestSection, *, all_operations: bool) -> Iterat
     if left:
         yield f"  ... {left} more (--all); weight: % of the metric for 1 % of the time"
     if weighed[0]["composite"] is not None:
-        yield "  Ts weighs 50 %, of which a query has its share in the stream that ends last"
+        yield "  Ts has the weight 50 %; a query has its share of the stream that ends last"
 
 
 def _moves(weight: SpecifiedWeight) -> tuple[float, float]:
@@ -177,7 +177,7 @@ def _moves(weight: SpecifiedWeight) -> tuple[float, float]:
 
 
 def _weight_cells(weight: SpecifiedWeight) -> list[str]:
-    """Return an operation's cells in the columns of `WEIGHTS`; empty if it has no weights."""
+    """Return an operation's cells in the table of weights; empty without weights."""
     spread, moves = "", spread_moves(weight)
     if weight["seconds_min"] is not None:
         low, high = seconds_text(weight["seconds_min"]), seconds_text(weight["seconds_max"])
@@ -197,7 +197,7 @@ def _aligned(cells: list[str], columns: list[int]) -> str:
 
 
 def _memory_lines(memory: QueryMemory | None, width: int, *, all_operations: bool) -> Iterator[str]:
-    """Yield the memory of queries with predictions; without `--all` only the first peak."""
+    """Yield terminal lines on the memory of TPC-H queries, with predictions."""
     if memory is None:
         return
     yield ""

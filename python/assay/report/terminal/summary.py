@@ -87,7 +87,7 @@ PARTS = (
 
 
 def render(document: RunDocument, *, all_operations: bool, console: Console) -> None:
-    """Print a run's document."""
+    """Print the terminal report of a run from its document."""
     width = width_of(console)
     _print_title(document, width, console)
     _print_reasons(document, width, console)
@@ -128,18 +128,18 @@ def render(document: RunDocument, *, all_operations: bool, console: Console) -> 
 
 
 def width_of(console: Console) -> int:
-    """Return the width of lines: the terminal's, within limits of easy reading."""
+    """Return the width of output lines: the terminal's, within limits of easy reading."""
     return max(WIDTH_MIN, min(console.width, WIDTH_MAX))
 
 
 def where_words(where: CauseShares) -> list[str]:
-    """Return the time split as texts: the CPU first, then causes, largest first."""
+    """Return texts of the time by cause: the CPU first, then other causes, largest first."""
     parts = [f"{name} {percent_text(share):>5}" for name, share in _where_shares(where)]
     return parts or ["time not split"]
 
 
 def largest_causes(where: CauseShares) -> list[str]:
-    """Return the parts of an operation's time, largest first; empty if it was not split."""
+    """Return texts of the largest causes of an operation's time; empty if not split."""
     parts = sorted(_where_shares(where), key=lambda part: -part[1])
     return [f"{name} {percent_text(share)}" for name, share in parts]
 
@@ -155,7 +155,7 @@ def _where_shares(where: CauseShares) -> list[tuple[str, float]]:
 
 
 def _order(part: str) -> tuple[bool, bool]:
-    """Return a sort key: the CPU first, time that no source accounts for last."""
+    """Return a sort key for causes of time: the CPU first, unaccounted time last."""
     return part == NO_CAUSE, part != PARTS[0][0]
 
 
@@ -232,7 +232,7 @@ def _operation_lines(document: RunDocument, width: int, *, all_operations: bool)
 
 
 def _loaded_lines(operations: list[OperationRow], width: int, *, all_operations: bool) -> list[str]:
-    """Return the lines of a load's operations, sorted by share of the service time."""
+    """Return the terminal lines of a load's operations, sorted by share of the service time."""
     ordered = sorted(operations, key=lambda op: (not op["failed"], -(op["share"] or 0.0)))
     shown = operations if all_operations else ordered[:TOP_OPERATIONS]
     name_width = max(len(op["name"]) for op in shown)
@@ -246,7 +246,7 @@ def _loaded_lines(operations: list[OperationRow], width: int, *, all_operations:
 
 
 def _together_lines(document: RunDocument, width: int) -> list[str]:
-    """Return the time split of all operations together, if it is unknown for each."""
+    """Return the time by cause of all operations together, if unknown for each."""
     where = document["where"]
     if where is None or any(
         _where_shares(operation["where"]) for operation in document["operations"]
@@ -256,12 +256,12 @@ def _together_lines(document: RunDocument, width: int) -> list[str]:
 
 
 def _longest_first(operation: OperationRow) -> tuple[bool, float]:
-    """Return a sort key: failed operations first, since a failure matters more than time."""
+    """Return a sort key for operations: failed ones first, then by time."""
     return operation["outcome"] == "ok", -(operation["seconds"] or 0.0)
 
 
 def works_by_operation(profile: ProfileSection | None) -> dict[str, list[str]]:
-    """Return the main kinds of work of each operation as texts; empty if they are not known."""
+    """Return texts of the main kinds of work of each operation."""
     if profile is None:
         return {}
     return {
@@ -290,7 +290,7 @@ def _operation_line(
 
 
 def _operation_details(operation: OperationRow, works: list[str]) -> list[str]:
-    """Return the texts beside an operation's bar: cores and causes, or kinds of work."""
+    """Return the texts beside an operation's time bar: cores and causes, or kinds of work."""
     details = where_words(operation["where"])
     if not works:
         cores = operation["parallelism"]
@@ -304,7 +304,7 @@ def _operation_details(operation: OperationRow, works: list[str]) -> list[str]:
 
 
 def bar(share: float, width: int) -> str:
-    """Return a bar of eighths of a character, which is never empty for a positive share."""
+    """Return a text bar in eighths of a character, never empty for a positive share."""
     eighths = max(round(share * width * 8), 1 if share > 0 else 0)
     whole, rest = divmod(eighths, 8)
     return "█" * whole + (EIGHTHS[rest] if rest else "")
@@ -330,11 +330,11 @@ def _print_why(document: RunDocument, width: int, console: Console) -> None:
 
 
 def _answers_lines(document: RunDocument, width: int) -> list[str]:
-    """Return the reference of valid answers, or the command that compares them."""
-    words = answers_words(document)
-    if words is None:
+    """Return lines on how the query results were checked, or how to check them."""
+    reference = answers_words(document)
+    if reference is None:
         return []
-    text, command = words
+    text, command = reference
     lines = indented(text, f"{'Answers':<{LABEL_WIDTH}}", width)
     # A command has a line of its own, however long, so that it can be copied.
     return [*lines, f"{' ' * LABEL_WIDTH}{command}"] if command else [*lines]
@@ -359,7 +359,7 @@ def _trust(document: RunDocument) -> list[str]:
 
 
 def _doubts_of_where(document: RunDocument) -> list[str]:
-    """Return the operations whose time is unaccounted for, or accounted for twice."""
+    """Return texts on operations whose time is unaccounted for, or counted twice."""
     where = document["where"]
     if where is None:
         return []
@@ -382,13 +382,13 @@ def _doubts_text(doubts: list[CoverageDoubt]) -> str:
 
 
 def _wrapped(sentence: str, width: int) -> list[str]:
-    """Return lines of at most `width` columns; a number and its percent sign stay together."""
+    """Return a sentence as lines of at most `width` columns; `12 %` is not broken."""
     kept = sentence.replace(" %", "\N{NO-BREAK SPACE}%")
     return [line.replace("\N{NO-BREAK SPACE}", " ") for line in textwrap.wrap(kept, width)]
 
 
 def _packed(parts: list[str], width: int, *, lead: str, gap: str) -> list[str]:
-    """Return lines with as many whole parts as fit, behind `lead` or blanks of its width."""
+    """Return texts packed into lines of limited width, with a lead text before the first."""
     lines = [lead + parts[0]]
     for part in parts[1:]:
         if len(lines[-1]) + len(gap) + len(part) <= width:
@@ -399,7 +399,7 @@ def _packed(parts: list[str], width: int, *, lead: str, gap: str) -> list[str]:
 
 
 def _ending(document: RunDocument, width: int) -> list[str]:
-    """Return the path of the report or record, the legal notice, and suggested commands."""
+    """Return the terminal report's last lines: its path, legal notice, and next commands."""
     following = [f"{'Next':<{LABEL_WIDTH}}{command}" for command in next_lines(document)]
     label, where = "Record", document["path"]
     if document["report"] is not None:

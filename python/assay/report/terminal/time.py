@@ -39,7 +39,7 @@ def tree_lines(tree: TimeTreeNode, seconds: float | None, width: int) -> Iterato
 
 
 def no_gain_lines(document: RunDocument, width: int) -> Iterator[str]:
-    """Yield a sentence on parts below one per cent of the time, which are no problem."""
+    """Yield a sentence on causes below 1 % of the time, which do not matter."""
     titles = document["time"]["no_gain"]
     if titles:
         names = ", ".join(title[:1].lower() + title[1:] for title in titles).replace("cPU", "CPU")

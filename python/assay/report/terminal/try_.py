@@ -1,13 +1,14 @@
-"""Terminal output of the trial of a finding's advice, and of earlier trials."""
+"""Terminal output of a trial of a finding's advice, and of earlier trials."""
 
 from __future__ import annotations
 
 import textwrap
 from typing import TYPE_CHECKING
 
-from assay.analysis.findings.case import names_text
+from assay.analysis.findings.operation_shares import names_text
 from assay.analysis.try_.trial import HIT_FACTOR
 from assay.model.units import percent_text, seconds_text
+from assay.report.words.run import workload_words
 from assay.report.words.wrapping import labelled
 
 if TYPE_CHECKING:
@@ -25,11 +26,11 @@ LABEL_WIDTH = 9
 OPERATIONS_MAX, PLANS_MAX, CHANGES_MAX = 6, 3, 2
 MEANS = {
     "came true": "the gain is what was predicted",
-    "smaller": "there is a gain, and it is smaller than predicted",
-    "larger": "there is a gain, and it is larger than predicted",
-    "no gain": "no gain beyond noise, and what was predicted is ruled out",
+    "smaller": "the change helps, and the gain is smaller than predicted",
+    "larger": "the change helps, and the gain is larger than predicted",
+    "no gain": "no gain beyond noise, and the predicted gain is ruled out",
     "slower": "it takes longer",
-    "gain": "there is a gain; none was predicted",
+    "gain": "the change helps, without a prediction to compare with",
     "undecided": "the interval is too wide to decide: raise --repeat",
     "not compared": "no operation succeeded in all runs",
 }
@@ -40,9 +41,8 @@ NOTHING_RULED_OUT = "no gain beyond noise"
 
 def trial_lines(document: TryDocument, width: int) -> Iterator[str]:
     """Yield the lines that `assay try` prints."""
-    scale = f"{document['scale_name']} {document['scale']:g}"
     engine = f"{document['engine_title']} {document['engine_version']}"
-    title = f"{document['change']}   {document['workload_title']} {scale} on {engine}"
+    title = f"{document['change']}   {workload_words(document)} on {engine}"
     yield from textwrap.wrap(title, width, subsequent_indent="  ")
     yield from labelled("", f"to mend: {document['finding']['claim']}", width, LABEL_WIDTH)
     yield ""
@@ -64,7 +64,7 @@ def trial_lines(document: TryDocument, width: int) -> Iterator[str]:
 
 
 def _plan_lines(plans: list[TriedPlan] | None, width: int) -> Iterator[str]:
-    """Yield the first changes of each plan; nothing if no plans were captured."""
+    """Yield the first changes of each query plan in a trial."""
     if plans is None:
         return
     changed = [plan for plan in plans if plan["changes"]]
@@ -84,7 +84,7 @@ def _plan_lines(plans: list[TriedPlan] | None, width: int) -> Iterator[str]:
 
 
 def meaning(document: TrialDocument) -> str:
-    """Return the verdict in a sentence, with the operations that it concerns."""
+    """Return a sentence on the verdict of a trial, with its operations."""
     judged = document["judged"]
     if judged["gain"] is not None and judged["gain"]["interval"] is None:
         return WITHOUT_INTERVAL
@@ -124,7 +124,7 @@ def _table(document: TrialDocument) -> Iterator[str]:
 
 
 def share_text(share: float) -> str:
-    """Return a share in per cent as text; the share may be negative."""
+    """Return a share in % as text; the share may be negative."""
     return percent_text(share) if share >= 0 else f"-{percent_text(-share)}"
 
 
@@ -139,7 +139,7 @@ def _predicted(share: float | None) -> str:
 
 
 def history_words(calibration: PredictionHistory, document: TrialDocument | None = None) -> str:
-    """Return how often predictions came true: for this method of findings, and for all."""
+    """Return text on how often predicted savings came true, for one method and for all."""
     if not calibration["decided"]:
         return "no prediction is decided yet"
     method = document["finding"]["method"] if document else None
@@ -150,7 +150,7 @@ def history_words(calibration: PredictionHistory, document: TrialDocument | None
 
 
 def record_words(record: PredictionRecord) -> str:
-    """Return a record as text: `came true 4 of 5 times, measured / predicted 0.93 (median)`."""
+    """Return text such as `came true 4 of 5 times, measured / predicted 0.93 (median)`."""
     if not record["decided"]:
         return f"undecided {record['tried']} {_times(record['tried'])}"
     times = _times(record["decided"])
@@ -166,7 +166,7 @@ def _times(count: int) -> str:
 
 
 def calibration_lines(calibration: PredictionHistory, place: str) -> Iterator[str]:
-    """Yield the lines that `assay try --history` prints."""
+    """Yield the terminal lines of `assay try --history`: outcomes of earlier trials."""
     if not calibration["tried"]:
         yield f"Nothing was tried in {place} yet: assay try RUN FINDING."
         return

@@ -1,4 +1,4 @@
-"""Terminal output of predictions: metrics before and after, and operations' weights."""
+"""Terminal output of predicted metrics and operations' weights."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def predicted_lines(
 def weighed_lines(
     document: RunDocument, section: WhatIfSection, width: int, *, all_operations: bool = False
 ) -> Iterator[str]:
-    """Yield the lines that `assay whatif` prints without changes: weights of operations."""
+    """Yield the terminal lines of `assay whatif` without changes: operations' weights."""
     yield titled(document, width)
     yield ""
     shown = [metric for metric in section["metrics"] if metric["metric"] in WEIGHED]
@@ -117,12 +117,12 @@ def weighed_lines(
 
 
 def _open_ends(metric: MetricPrediction) -> str:
-    """Return the model's range of a change in per cent; empty if both ends are equal."""
+    """Return the range of a predicted change in %; empty if both ends are equal."""
     return _between((metric["change_least"], metric["change_most"]))
 
 
 def _interval(metric: MetricPrediction) -> str:
-    """Return the interval over passes in per cent; empty without an interval."""
+    """Return the interval of a predicted change in %; empty without an interval."""
     return "" if metric["interval"] is None else _between(metric["interval"])
 
 
@@ -146,7 +146,7 @@ def _metric_line(metric: MetricPrediction, wide: int, *, open_ends: bool) -> str
 
 
 def _label(metric: MetricPrediction | WhatIfMetric) -> str:
-    """Return the name of a metric; a star marks a name that differs from the title."""
+    """Return the name of a metric, with a star if its title differs."""
     label, title = metric["label"], metric["title"]
     if metric["metric"].endswith(UNROUNDED):
         # The unrounded metric is indented below the rounded one.
@@ -160,21 +160,23 @@ def _starred(label: str, title: str) -> str:
 
 
 def _names(metrics: Sequence[MetricPrediction | WhatIfMetric]) -> list[str]:
-    """Return explanations of the names with a star."""
+    """Return explanations of metric names that have a star."""
     rounded = [metric for metric in metrics if not metric["metric"].endswith(UNROUNDED)]
     titles = [metric["title"] for metric in rounded if metric["title"] != metric["label"]]
     return [f"* {titles[-1]}."] if titles else []
 
 
 def _columns(prediction: PredictionDocument, *, open_ends: bool) -> list[str]:
-    """Return explanations of the columns after the change."""
+    """Return explanations of the columns with predicted changes."""
     sentences = (
-        ["Left open: from the least to the most that the model allows."] if open_ends else []
+        [("Undecided: the range is from the minimum to the maximum that the model allows.")]
+        if open_ends
+        else []
     )
     if any(_interval(metric) for metric in prediction["metrics"]):
         sentence = (
-            f"{prediction['passes']} passes: the change's 95 % interval by their scatter; how far"
-            " the model is off is not in it."
+            f"{prediction['passes']} passes: the 95 % interval of the change comes from their "
+            "scatter and does not include the model's error."
         )
         sentences.append(sentence)
     return sentences
@@ -189,20 +191,20 @@ def _figure(value: float | None, unit: str) -> str:
 
 
 def _change(share: float | None) -> str:
-    """Return a change in per cent with its sign."""
+    """Return a predicted change as text in %, with its sign."""
     if share is None:
         return "no bound"
     return "none" if share == 0 else f"{_percent(share)} %"
 
 
 def _percent(share: float) -> str:
-    """Return per cent with a sign, and with one decimal below 100."""
+    """Return a share as text in % with a sign, with one decimal below 100."""
     percent = share * 100
     return f"{percent:+,.0f}" if abs(percent) >= 100 else f"{percent:+.1f}"  # noqa: PLR2004
 
 
 def _between(ends: tuple[float | None, float | None] | list[float]) -> str:
-    """Return both ends in per cent; empty if their texts are equal."""
+    """Return both ends of a range as text in %; empty if their texts are equal."""
     low, high = ("no bound" if end is None else _percent(end) for end in ends)
     return "" if low == high else f"{low} to {high}"
 
@@ -236,7 +238,7 @@ def _sentences(label: str, sentences: list[str], width: int) -> Iterator[str]:
 
 
 def _shakes(operation: SensitivityRow) -> float:
-    """Return a sort key: the effect of an operation's varying times on the last metric."""
+    """Return a sort key: how much an operation's varying time changes the last metric."""
     last = operation["weights"][-1]
     if last["at_min"] is None or last["at_max"] is None:
         return -abs(float(last["elasticity"]))
@@ -244,15 +246,15 @@ def _shakes(operation: SensitivityRow) -> float:
 
 
 def _about(weighed: list[SensitivityRow]) -> str:
-    """Return the heading of the table of weights."""
-    text = "What the metrics depend on, in per cent: the weight of each operation"
+    """Return the heading of the table of operations' weights."""
+    text = "Sensitivity of the metrics in per cent: the weight of each operation"
     if all(operation["seconds_min"] is None for operation in weighed):
         return f"{text}."
     return f"{text}, and the change if all its passes were as its fastest (fast) or slowest (slow)."
 
 
 def _times(weighed: list[SensitivityRow], room: int) -> Sequence[SensitivityTime]:
-    """Return the time columns that have values and fit on the line."""
+    """Return the time columns of the table of weights that fit on the line."""
     varied = any(operation["seconds_min"] is not None for operation in weighed)
     return TIMES if varied and (TIME_WIDTH + 1) * len(TIMES) <= room else TIMES[:1]
 
@@ -289,7 +291,7 @@ def _time(seconds: float | None) -> str:
 
 
 def _weight(weight: MetricWeight) -> str:
-    """Return a weight, and the metric's change with the fastest and with the slowest pass."""
+    """Return text of an operation's weight, and the metric's change over its times."""
     text = f"{abs(weight['elasticity']) * 100:.1f}"
     if weight["at_min"] is None or weight["at_max"] is None:
         return text
@@ -297,7 +299,7 @@ def _weight(weight: MetricWeight) -> str:
 
 
 def _short(share: float) -> str:
-    """Return per cent with a sign in four characters if possible, one decimal below 10."""
+    """Return a share as text in % with a sign, in four characters if possible."""
     percent = share * 100
     return f"{percent:+.1f}" if abs(percent) < TEN else f"{percent:+,.0f}"
 
@@ -311,7 +313,7 @@ def _worth_lines(
 ) -> Iterator[str]:
     if not causes:
         return
-    yield "Worth at most: what would be if it took no time, by a model"
+    yield "Upper limit of the gain: the metrics if this part took no time, by a model"
     shown = causes if all_operations else causes[:TOP_WORTH]
     title_width = max(len(cause["title"]) for cause in shown)
     names = [metric["metric"] for metric in metrics]

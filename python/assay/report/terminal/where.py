@@ -1,4 +1,4 @@
-"""Terminal output of the time split: a sum in one line, bars by cause, reasons for gaps."""
+"""Terminal output of time by cause: a sum in one line, bars, and reasons for gaps."""
 
 from __future__ import annotations
 
@@ -43,36 +43,39 @@ PARTS = (
 )
 SCALED = "(what the engine's threads did, scaled to the wall time)"
 OF_IT = " of it could be split:"
-NOT_READ = "no counters were read around it"
+NOT_READ = "no counters were read around the operation"
 NOT_KNOWN = (
-    "which processes are the engine's is not known on this host, so nothing was read of them: their"
-    " time is in the wall time and, if they run here, in the background load"
+    "the engine's processes are not known on this host, so their counters were not read: their "
+    "time is part of the wall time and, if they run here, of the background load"
 )
 NOT_LOOKED = (
-    "under a load it is known from samples of the engine's threads (probe waits), and there are"
-    " none"
+    "under a load the split needs samples of the engine's threads (probe waits), and the run "
+    "has none"
 )
 OF_NODES = (
-    "threads of several nodes share it, and it is unknown which of them worked for it: the"
-    " cluster's line has the waits of its tasks"
+    "threads of several nodes work on an operation and cannot be assigned to it: the line of "
+    "the cluster shows the waits of its tasks"
 )
 OF_STATEMENTS = "time that sessions spent on statements"
-TOGETHER = "sessions of this engine share one process, so it is known of all together only"
+TOGETHER = (
+    "sessions of this engine share one process, so the split is known for all operations "
+    "together only"
+)
 
 
 def is_split(operation: OperationRow) -> bool:
-    """Return whether an operation's time was split by cause."""
+    """Return True if an operation's time was split by cause."""
     return operation["seconds"] is not None and operation["where"]["uncovered"] is not None
 
 
 def knows_engine(document: RunDocument) -> bool:
-    """Return whether the engine's processes were sampled; true if there are no accounts."""
+    """Return True if the engine's processes were sampled."""
     used = document["accounts"]
     return used is None or any(account in used["by_account_s"] for account in ENGINE_ACCOUNTS)
 
 
 def why_not_split(document: RunDocument, operation: OperationRow) -> str:
-    """Return why an operation's time could not be split."""
+    """Return text on why an operation's time could not be split by cause."""
     coverage = operation["coverage"]
     if coverage is not None and coverage > LOOKED_COVERAGE_MAX:
         return (
@@ -86,7 +89,10 @@ def why_not_split(document: RunDocument, operation: OperationRow) -> str:
     if document["cluster"] is not None:
         return f"not measured, {OF_NODES}"
     if document["observed"] is not None:
-        return "not known, too few samples saw it: observe for longer, or at a busier time"
+        return (
+            "not known, because too few samples hit the statement: observe for longer, or at a "
+            "busier time"
+        )
     if document["pace"] is None:
         return f"not measured, {NOT_READ}"
     return f"not known, {TOGETHER if document['where'] else NOT_LOOKED}"
@@ -107,7 +113,7 @@ def split_seconds(operations: list[OperationRow]) -> dict[str, float]:
 
 
 def time_line(operations: list[OperationRow]) -> str | None:
-    """Return wall time as a sum of its parts in one line; None if it was not measured.
+    """Return wall time as a sum of its causes in one line; None if not measured.
 
     The wall time includes time that could not be split. The sum does not include it, and the line
     reports it.
@@ -138,7 +144,7 @@ def _parts(sums: Mapping[str, float], whole: float) -> Iterator[tuple[str, float
 def cause_lines(
     shares: Mapping[str, float | None], seconds: float | None, width: int
 ) -> Iterator[str]:
-    """Yield a line per cause: its share as a bar and a figure, and its seconds if known.
+    """Yield a terminal line per cause of time: its share as bar and number, and seconds.
 
     Args:
         shares: Share of the time by cause; None if not measured.
@@ -159,7 +165,7 @@ def cause_lines(
 
 
 def whole_lines(document: RunDocument, width: int) -> Iterator[str]:
-    """Yield the time split of a whole run: seconds of a pass, or shares of a load."""
+    """Yield a run's time by cause as terminal lines: seconds of a pass, or shares of a load."""
     operations = document["operations"]
     where = document["where"]
     if not operations:
@@ -196,7 +202,7 @@ def _tree_or_causes(
     seconds: float | None,
     width: int,
 ) -> Iterator[str]:
-    """Yield the run's time tree, or else its causes one below the other."""
+    """Yield the run's time tree, or else its causes, as terminal lines."""
     tree = document["time"]["run"]
     if tree is None:
         yield from cause_lines(shares, seconds, width)
@@ -206,7 +212,7 @@ def _tree_or_causes(
 
 
 def _left_lines(document: RunDocument, width: int) -> Iterator[str]:
-    """Yield the operations whose time was not split, and the reason for the first one."""
+    """Yield text on the operations whose time was not split, and why."""
     timed = [op for op in document["operations"] if op["seconds"] is not None]
     left = [operation for operation in timed if not is_split(operation)]
     if not left:

@@ -1,4 +1,4 @@
-"""Terminal output of operations' bottlenecks: variants, elasticities, the verdict."""
+"""Terminal output of the resources that limit operations, with elasticities."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from assay.analysis.why.scarcity import SHORT
 from assay.model.units import percent_text, seconds_text
+from assay.report.words.run import workload_words
 from assay.report.words.wrapping import labelled
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ REMARKS_MAX = 4
 
 
 def why_lines(document: WhyDocument, width: int, *, whole: bool = False) -> Iterator[str]:
-    """Yield the lines that `assay why` prints.
+    """Yield the terminal lines of `assay why`: the resource that limits each operation.
 
     Args:
         document: Document of `assay why`.
@@ -50,10 +51,9 @@ def why_lines(document: WhyDocument, width: int, *, whole: bool = False) -> Iter
 
 
 def _head(document: WhyDocument) -> str:
-    scale = f"{document['scale_name']} {document['scale']:g}"
     rounds = document["rounds"]
     return (
-        f"{document['workload_title']} {scale} on {document['engine_title']}"
+        f"{workload_words(document)} on {document['engine_title']}"
         f" {document['engine_version']}, {document['state']}   {rounds} interleaved"
         f" round{'s' if rounds != 1 else ''}"
     )
@@ -112,7 +112,7 @@ def _elasticities(operation: BoundOperation) -> Iterator[str]:
 
 
 def _failed(missing: Sequence[MissingVariant]) -> list[str]:
-    """Return each reason for missing variants once, with the variants that it concerns."""
+    """Return texts with each reason for missing runs, and the variants it concerns."""
     variants: dict[str, dict[str, None]] = {}
     for variant in missing:
         variants.setdefault(variant["reason"], {})[variant["variant"]] = None

@@ -1,1 +1,1 @@
-"""Sentences and rows of text that terminal and page share."""
+"""Sentences and rows of text that terminal and page both use."""

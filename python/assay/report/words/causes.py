@@ -1,4 +1,4 @@
-"""Shares of time by cause, for tables and bars."""
+"""Reads shares of time by cause from a document, for tables and bars."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Phrases on limits of the engine and changes to the host."""
+"""Phrases on resource limits of the engine, and changes to the host."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ LABEL_WIDTH = 10
 
 
 def slow_words(document: RunDocument) -> str:
-    """Return the resources that were made slower, and by how much; empty without any."""
+    """Return text on the resources that were slowed, and by how much; empty without any."""
     changes = document["changes"]
     if changes is None or (slowed := changes["slowed"]) is None:
         return ""
     asked = ", ".join(f"{name} {factor:g} x" for name, factor in slowed["asked"].items())
     if slowed["reached"] is None:
-        return f"{asked} asked for; what was reached is not known"
+        return f"{asked} requested; the reached factor is not known"
     reached = ", ".join(f"{name} {factor:.2f} x" for name, factor in slowed["reached"].items())
     stopped = seconds_text(slowed["stopped_s"])
-    return f"{asked} asked for, {reached} reached: the engine was stopped for {stopped}"
+    return f"{asked} requested, {reached} reached: the engine was stopped for {stopped}"
 
 
 def limit_words(document: RunDocument) -> str:
-    """Return all limits with their use; empty without any."""
+    """Return text on all resource limits with their use; empty without any."""
     changes = document["changes"]
     if changes is None:
         return ""
@@ -38,7 +38,7 @@ def limit_words(document: RunDocument) -> str:
 
 
 def host_words(document: RunDocument) -> str:
-    """Return the changes to the host and whether they were undone; empty if there were none."""
+    """Return text on the host changes and whether they were undone; empty if none."""
     changes = document["changes"]
     if changes is None or not changes["host"]:
         return ""
@@ -47,11 +47,11 @@ def host_words(document: RunDocument) -> str:
         was = "" if change["before"] is None else f" (was {change['before']})"
         sentences.append(f"{change['what']}: {change['effective'] or change['asked']}{was}")
     restored = all(change["restored"] for change in changes["host"])
-    return f"{'; '.join(sentences)}; {'put back' if restored else 'not put back by the run itself'}"
+    return f"{'; '.join(sentences)}; {'put back' if restored else 'not reverted by the run itself'}"
 
 
 def changes_lines(document: RunDocument, width: int) -> list[str]:
-    """Return a line of limits and a line of changes; empty without any."""
+    """Return terminal lines on limits and host changes; empty without any."""
     parts = (
         ("limits", limit_words(document)),
         ("slowed", slow_words(document)),
@@ -66,7 +66,7 @@ def changes_lines(document: RunDocument, width: int) -> list[str]:
 
 
 def changes_paragraph(document: RunDocument) -> str:
-    """Return a paragraph on limits and changes with notes, for the page; empty without any."""
+    """Return the page's paragraph on limits and host changes; empty without any."""
     sentences = []
     changes = document["changes"]
     if changes is not None and (limits := limit_words(document)):

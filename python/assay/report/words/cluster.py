@@ -28,15 +28,15 @@ OF_ONE_CORE = "100 % cpu is one core"
 
 
 def cores_words(cluster: ClusterSection) -> str:
-    """Return the number of cores that a cluster's nodes could use, in words."""
+    """Return text on the number of cores that a cluster's nodes could use."""
     cores = cluster["platform_cores"]
     if cores is None:
-        return f"{OF_ONE_CORE}; how many all nodes may use is not known"
+        return f"{OF_ONE_CORE}; the number of cores that all nodes may use is not known"
     return f"{OF_ONE_CORE}, and the nodes may use {cores:g}: {100 * cores:g} %"
 
 
 def skew_words(span: ClusterSpan) -> list[str]:
-    """Return unevenly shared measures: largest value over mean, and the node with the largest."""
+    """Return text on unevenly spread work: largest node over mean, and that node's name."""
     uneven = [
         f"{skew['measure']} {skew['ratio']:.3g} times the mean on {skew['node']}{_frequency(skew)}"
         for skew in span["skew"]
@@ -51,7 +51,7 @@ def _frequency(skew: NodeSkew) -> str:
 
 
 def barrier_words(barriers: BarriersSection) -> list[str]:
-    """Return the time lost at barriers and the longest barriers, or why this is not known."""
+    """Return texts on time lost at barriers and the longest barriers, or why unknown."""
     if barriers["missing"] is not None:
         return [f"barriers: not measured: {barriers['missing']}"]
     if barriers["lost_share"] is None:
@@ -76,7 +76,7 @@ def _barrier(barrier: BarrierRow) -> str:
 
 
 def interval_rows(cluster: ClusterSection) -> list[tuple[str, str]]:
-    """Return lines of all nodes over the measured part, evenly chosen if there are many."""
+    """Return text lines of all cluster nodes over time, evenly chosen if many."""
     every = cluster["intervals"]
     step = max(1, -(-len(every) // INTERVALS_MAX))
     return [
@@ -86,7 +86,7 @@ def interval_rows(cluster: ClusterSection) -> list[tuple[str, str]]:
 
 
 def word_rows(cluster: ClusterSection) -> list[tuple[str, str]]:
-    """Return each figure of a node's line with its meaning, or why it was not measured."""
+    """Return each abbreviation in a cluster node's line with its meaning."""
     meanings = {word: cluster["says"].get(word, WORDS[word][0]) for word in WORDS}
     meanings |= {word: f"not measured: {why}" for word, why in cluster["missing"].items()}
     return [

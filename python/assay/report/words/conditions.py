@@ -22,7 +22,7 @@ ASKED_OF_A_LOAD = {
 
 
 def load_conditions(document: RunDocument) -> list[str] | None:
-    """Return the load in words: `open, 5,000/s, 8 clients, 30 s`; None in the power order."""
+    """Return texts such as `open, 5,000/s, 8 clients, 30 s`; None for a fixed order."""
     conditions = document["conditions"]
     if conditions["clients"] is None:
         return None
@@ -43,7 +43,7 @@ def load_conditions(document: RunDocument) -> list[str] | None:
 
 
 def fleet_words(fleet: FleetSection | None) -> list[str]:
-    """Return the number of hosts and the clocks' uncertainty; empty for a single driver."""
+    """Return text on the number of client hosts and their clocks' uncertainty."""
     if fleet is None:
         return []
     lost = f", {fleet['lost']} of them lost" if fleet["lost"] else ""

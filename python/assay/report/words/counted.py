@@ -1,4 +1,4 @@
-"""An engine's counters as lines, in the layout that the engine's users know."""
+"""An engine's counters as text lines, in the layout that the engine's users know."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ AMOUNT_WIDTH = 12
 
 
 def heads(table: CountedTable) -> list[str]:
-    """Return the heads of the columns that name an object."""
+    """Return the headings of the columns that name a database object."""
     return list(table["parts"]) or [table["object"]]
 
 
 def names(thing: str, table: CountedTable) -> list[str]:
-    """Return an object's name by columns of `heads`; a missing part repeats the one before."""
+    """Return a database object's name, split into the columns of `heads`."""
     wanted = len(heads(table))
     parts = thing.split(PART, wanted - 1)
     return parts + [parts[-1]] * (wanted - len(parts))
@@ -44,7 +44,7 @@ def whole_text(value: float | None) -> str:
 
 
 def object_text(table: CountedTable) -> list[str]:
-    """Return the lines of a table of objects: names at the left, exact counts at the right."""
+    """Return text lines of counters by object: names at the left, exact counts at the right."""
     left = heads(table)
     rows = [[*left, *(column["title"] for column in table["columns"])]]
     rows += [
@@ -62,13 +62,13 @@ def object_text(table: CountedTable) -> list[str]:
 
 
 def counted_lines(document: RunDocument, width: int) -> Iterator[str]:
-    """Yield the engine's counters that are not zero, then its tables of objects."""
+    """Yield text lines of the engine's nonzero counters, then its tables by object."""
     counted = document["engine_counters"]
     if counted is None:
         return
     amounts = [(figure, _amount(figure)) for figure in counted["counters"]]
     if any(amount for _, amount in amounts):
-        yield from indented("What the engine counted itself in the measured part", "", width)
+        yield from indented("The engine's own counters in the measured part", "", width)
         for figure, amount in amounts:
             if amount:
                 text = amount_text(amount, figure["unit"])
@@ -101,7 +101,7 @@ def activity_lines(activity: ActivitySection | None, width: int) -> Iterator[str
 
 
 def activity_rows(activity: ActivitySection) -> list[tuple[str, str]]:
-    """Return the activity lines of intervals and operations, each with its interval or name."""
+    """Return the engine's activity lines by interval and operation."""
     intervals = [
         (f"{interval['begun_s']:.1f} to {interval['ended_s']:.1f} s", interval["line"])
         for interval in activity["intervals"]

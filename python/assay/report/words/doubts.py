@@ -1,4 +1,4 @@
-"""Reasons to doubt a run: its failure first, then the checks that it did not pass."""
+"""Reasons to doubt a run: its failure first, then the checks that it failed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ COMPLETENESS, OUTCOMES = "completeness", "outcomes"
 
 
 def doubts(document: RunDocument) -> list[dict[str, str]]:
-    """Return verdict and reason of each failed check: a run's failure first, then worst first.
+    """Return verdict and reason of each failed check, a run's failure first.
 
     Checks with the same reason share a line. So do checks without data because the run ended early.
     """
@@ -56,7 +56,7 @@ def _first_line(document: RunDocument, failure: CheckRow | None) -> list[dict[st
 
 
 def _ended_before(document: RunDocument, check: CheckRow) -> bool:
-    """Return whether a check had no data because the run ended early."""
+    """Return True if a check had no data because the run ended early."""
     return document["status"] == STATUS_FAILED and not check["measured"]
 
 
@@ -64,7 +64,7 @@ def _not_reached(checks: list[CheckRow]) -> list[dict[str, str]]:
     if not checks:
         return []
     names = ", ".join(_name(check) for check in checks)
-    return [{"verdict": "unknown", "reason": f"not checked, for the run ended early: {names}"}]
+    return [{"verdict": "unknown", "reason": f"not checked, because the run ended early: {names}"}]
 
 
 def _name(check: CheckRow) -> str:
@@ -72,5 +72,5 @@ def _name(check: CheckRow) -> str:
 
 
 def _named_reason(checks: str, reason: str) -> str:
-    """Return the reason after the checks' names, unless the reason begins with them."""
+    """Return a reason after the checks' names, unless it begins with them."""
     return reason if reason.startswith(checks) else f"{checks}: {reason}"

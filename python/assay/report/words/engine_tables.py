@@ -1,4 +1,4 @@
-"""Counters of an engine, and users of a server's CPU time, as tables of texts."""
+"""Tables of an engine's counters, and of a server's CPU time by user."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ TITLES_MAX = 8
 
 
 class Cell(NamedTuple):
-    """A cell's text and its sort key. `missing` means that there is no value."""
+    """The text and the sort key of a table cell; `missing` means no value."""
 
     text: str
     value: float | str
@@ -50,7 +50,7 @@ class Cell(NamedTuple):
 
 
 class CpuRow(NamedTuple):
-    """A row of the table on the users of a server's CPU time.
+    """A row of the table of a server's CPU time, such as one session.
 
     Attributes:
         title: Name of the user, such as a session.
@@ -70,7 +70,7 @@ class CpuRow(NamedTuple):
 
 
 def brief_name(name: str) -> str:
-    """Return a counter's name as words without its unit: `wal_bytes` becomes `wal`."""
+    """Return a counter's name without unit as text: `wal_bytes` becomes `wal`."""
     for unit in ("_share", "_bytes", "_seconds"):
         name = name.removesuffix(unit)
     return name.replace("_", " ")
@@ -109,7 +109,7 @@ def figures_by_operation(counted: EngineCountersSection) -> list[CounterRow]:
 def operation_rows(
     counted: EngineCountersSection, operations: list[OperationRow]
 ) -> list[tuple[str, list[Cell]]]:
-    """Return the growth of each counter that is not always zero, by operation."""
+    """Return table rows of nonzero counters' growth, by operation."""
     figures = figures_by_operation(counted)
     names = [operation["name"] for operation in operations]
     return [
@@ -126,7 +126,7 @@ def _grown(figure: CounterRow, operation: str) -> Cell:
 
 
 def object_rows(counted: EngineCountersSection) -> list[dict[str, object]]:
-    """Return tables of objects: title, name and column heads, rows, number left out."""
+    """Return tables of counters by database object, as texts."""
     return [
         {
             "name": table["name"],
@@ -151,7 +151,7 @@ def _cells(row: CountedObject) -> list[Cell]:
 
 
 def cpu_rows(used: SessionsSection) -> list[CpuRow]:
-    """Return the rows of a server's CPU time: each kind of user, then its sessions."""
+    """Return table rows of a server's CPU time: kinds of user, then sessions."""
     return [
         *_session_rows(used),
         *_title_rows(used, used["background"], "the server's own processes"),
@@ -162,7 +162,7 @@ def cpu_rows(used: SessionsSection) -> list[CpuRow]:
 
 
 def _unseen_rows(used: SessionsSection) -> Iterator[CpuRow]:
-    """Yield rows of CPU time that no sample saw: divided among known users, or of nobody."""
+    """Yield table rows of CPU time that no sample attributed to a user."""
     if used["ended_cpu_s"]:
         of_whole = used["ended_cpu_s"] / used["cpu_s"]
         yield CpuRow(
@@ -176,7 +176,7 @@ def _unseen_rows(used: SessionsSection) -> Iterator[CpuRow]:
         )
     if not used["ended_seen"]:
         yield CpuRow(
-            "not seen: too short for a sample, and the last moments of others",
+            "not observed: processes too short for a sample, and the end of others",
             "",
             seconds_text(used["unseen_cpu_s"]),
             percent_text(used["shares"]["unseen"]),
@@ -250,7 +250,7 @@ def _sum(users: Sequence[SessionRow | ProcessesRow]) -> ServerUsage:
 def _picked(
     users: Sequence[SessionRow | ProcessesRow], pick: Callable[[list[float]], float]
 ) -> ServerUsage:
-    """Apply `pick` to each figure of several users; None if one was not measured."""
+    """Return `pick` of each resource over several users, such as their sum."""
 
     def picked(figure: UsageFigure) -> float | None:
         values = [entry[figure] for entry in users]

@@ -14,7 +14,7 @@ COSTS = "It costs"
 
 
 def to_do_texts(finding: FindingRow) -> list[str]:
-    """Return the statements of a change, their costs, and how to undo the change."""
+    """Return texts on a change's SQL statements, their costs, and how to undo them."""
     change = finding.get("change")
     if change is None:
         return []
@@ -29,5 +29,5 @@ def to_do_texts(finding: FindingRow) -> list[str]:
 def carry_out(run: str, finding: FindingRow) -> str | None:
     """Return the command that carries out a finding's advice; None if it is shown already."""
     command = f"assay try {run} {finding['key']}"
-    is_told = finding["to_try"] is not None and command in finding["to_try"]
-    return None if finding["advice"] is None or is_told else command
+    is_shown = finding["to_try"] is not None and command in finding["to_try"]
+    return None if finding["advice"] is None or is_shown else command

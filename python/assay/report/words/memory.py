@@ -1,4 +1,4 @@
-"""Phrases on memory: cached data at the start, and the peaks of a run."""
+"""Phrases on memory: cached data at the start, and memory peaks of a run."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PEAKS: tuple[PeakKey, ...] = (
 
 
 def state_words(document: RunDocument) -> str:
-    """Return cached data before a start that is not hot, and data read at the start; else empty."""
+    """Return text on the cached data at the start, unless the start was hot."""
     state = document["state"]
     if state is None or state["asked"] == "hot" or state["resident_share"] is None:
         return ""

@@ -1,4 +1,4 @@
-"""Describes how a run was measured, from its document and record."""
+"""Describes how a run was measured, for its report."""
 
 from __future__ import annotations
 
@@ -40,66 +40,68 @@ SPLIT_WORDS = (
     " interval, and samples of each thread show what it slept for. Together they give"
     " thread-seconds"
     " by cause: on a CPU, ready and kept from one, asleep for a disk, a lock, the client, other"
-    " workers. They are scaled to the operation's time. What no source accounts for is a part of"
-    " its own."
+    " workers. They are scaled to the operation's time. Time that no source accounts for is a "
+    "separate part."
 )
 COVERAGE_WORDS = (
-    "What is accounted for of an operation's thread time is told before that scaling: the sources"
-    " are independent of each other, so a figure far from 100 % says how far the split may be off."
-    " Cores are CPU seconds a second."
+    "The accounted share of an operation's thread time is shown before that scaling. The "
+    "sources are independent, so the distance from 100 % shows the possible error of the "
+    "split. Cores are CPU seconds a second."
 )
 CLOSED_WORDS = (
-    "A closed load: {clients} clients, each of which issued its next operation, drawn from the"
-    " mix, when the last one had ended. A stall of the engine is a stall of the load, too, so the"
-    " latencies of a closed load tell nothing of what others would have waited for."
+    "A closed load: {clients} clients, each of which issued its next operation, drawn from the "
+    "mix, when its previous operation had ended. A stall of the engine also stops the load, so "
+    "the latencies of a closed load do not include waits of other clients."
 )
 OPEN_WORDS = (
     "An open load: {rate} became due by the clock, whether or not one of the {{clients}} clients"
-    " was free. Latency counts from when an operation was due, so it contains the waiting that a"
-    " stall caused for those behind it."
+    " was free. Latency counts from when an operation was due, so it includes the queueing "
+    "that a stall causes for later operations."
 )
 RECORDED_WORDS = (
     "An open load: each execution became due when it was captured, {speed}with the values that it"
     " had, whether or not one of the {clients} clients was free: {rate} in the mean. Latency counts"
-    " from when an operation was due, so it contains the waiting that a stall caused for those"
-    " behind it."
+    " from when an operation was due, so it includes the queueing that a stall causes for "
+    "later operations."
 )
 POOLED_WORDS = (
-    "A pooler stands between the driver and the server: each transaction is served by any of its"
-    " connections. So nothing is prepared by name, the pooler's own time is in every latency, and"
-    " what a session waited for is known only as far as its operations can be found in the server."
+    "A connection pooler is between the driver and the server, and any of its connections may "
+    "serve a transaction. So Assay uses no named prepared statements, every latency includes "
+    "the pooler's time, and waits of a session are known only if its operations can be found "
+    "in the server."
 )
 OBSERVED_WORDS = (
-    "Nothing was driven: the server's own statements were observed. A statement's time is what the"
-    " server counted of it between the begin and the end of the observation. Samples of its"
+    "Assay sent no load and observed the statements of other clients. A statement's time is "
+    "the growth of the server's counter during the observation. Samples of its"
     " sessions at even intervals show what the server does not count, such as commits and"
     " statements that have not"
-    " ended: where they differ by more than three standard errors, time is by looks. What sessions"
-    " waited for is what they said at these looks; the time in which they did not wait is divided"
-    " by what their processes used of the CPUs."
+    " ended: where counters and samples differ by more than three standard errors, samples "
+    "determine the time. Waits of sessions come from their wait events in the samples; the "
+    "other time is divided by the CPU time of their processes."
 )
 PERCENTILE_WORDS = (
     "Percentiles are exact and by nearest rank, over the operations that succeeded: the smallest"
     " time that at least that share of them did not exceed."
 )
 WHERE_WORDS = (
-    "split by what its threads did. Striped is what no source accounts for; the column at the right"
-    " says how much was accounted for before scaling. Point at a bar for its figures."
+    "split by the activity of its threads. Striped parts are time that no source accounts for; "
+    "the column at the right shows the accounted share before scaling. Point at a bar for its "
+    "figures."
 )
 WHERE_HEADING = "Where the time went"
 PASSES_ABOUT = (
     "passes",
     "Spread of the passes",
     (
-        "Each execution around its operation's median. Dots of one shade far from the middle in"
-        " many rows mean that something else happened during that pass."
+        "Each execution around its operation's median. Dots of one shade far from the middle "
+        "in many rows indicate a disturbance during that pass."
     ),
 )
 LOAD_ABOUT = (
     (
         "throughput",
         "Throughput",
-        "Operations that ended, a second; those never started, by when they were due.",
+        "Operations completed per second; operations that were never started, by their due time.",
     ),
     (
         "latency",
@@ -111,15 +113,16 @@ LOAD_ABOUT = (
         "Where latencies lie",
         (
             "Each cell is an interval of time and of latency, coloured by how many operations fell"
-            " into it. Two bands mean two ways of being served; a slope means a queue."
+            " into it. Two bands indicate a fast and a slow path; a slope indicates a queue."
         ),
     ),
     (
         "percentiles",
         "The tail",
         (
-            "Latency by the share of operations that were as fast: each mark to the right leaves a"
-            " tenth of those that were slower. It ends at the longest of all."
+            "Latency by the share of operations that were as fast or faster: each mark to the "
+            "right leaves a tenth of the slower operations. The curve ends at the longest "
+            "latency."
         ),
     ),
 )
@@ -127,8 +130,8 @@ BACKLOG_ABOUT = (
     "backlog",
     "Backlog",
     (
-        "Operations that were due and not started yet. Where this grows through the run, the rate"
-        " was not held and every percentile above depends on how long the run was."
+        "Operations that were due and not started yet. If the backlog grows during the run, "
+        "the engine did not hold the rate, and all percentiles depend on the length of the run."
     ),
 )
 TEST_ABOUT = (
@@ -136,45 +139,45 @@ TEST_ABOUT = (
         "streams",
         "Streams of the throughput test",
         (
-            "Each stream's queries one after another, the refresh functions below. The test ends"
-            " with the stream that ends last: what the others saved counts for nothing."
+            "Each stream's queries one after another, the refresh functions below. The test "
+            "ends with the slowest stream, so time saved in other streams does not count."
         ),
     ),
     (
         "intervals",
         "Intervals",
         (
-            "Each operation in the power test of each run, and its mean beside other streams. The"
-            " axis is logarithmic, as the power metric is: the same distance weighs the same"
-            " wherever it is."
+            "Each operation in the power test of each run, and its mean beside other streams. "
+            "The axis is logarithmic like the power metric: equal distances have equal weight."
         ),
     ),
 )
 COUNTERS_CHART_ABOUT = (
-    "The first counters of the engine's declaration that moved: rates between two readings, and"
-    " values of those that go up and down."
+    "The first counters of the engine's declaration that changed: rates between two readings "
+    "for counters, values for gauges."
 )
 CLUSTER_CHART_ABOUT = (
-    "Cores by the kernel's count between two looks, of nodes on this host; the rest between two"
-    " readings of the engine's own counters."
+    "Busy cores of nodes on this host, from kernel counters between two samples; other series "
+    "come from the engine's counters between two readings."
 )
 COUNTERS_WORDS = (
-    "What the engine counted itself is read on a connection of its own, whose work is counted, too."
+    "A separate connection reads the engine's own counters, which include the work of that "
+    "connection."
     " Totals are from the last reading before the measured part to the first after it."
 )
 PROFILE_WORDS = (
     "CPU samples: the kernel interrupts each thread of the engine that is on a CPU at a fixed rate"
-    " of its CPU time and keeps its stack. A sample belongs to the operation within whose time it"
-    " fell, and to a kind of work by rules over the names of functions; the innermost function"
-    " with a rule decides. Each sample stands for the same CPU time, so a share of n samples is"
-    " known to about one part in the square root of n."
+    " of its CPU time and keeps its stack. A sample belongs to the operation that was running, "
+    "and to a kind of work by rules for function names; the innermost function with a rule "
+    "decides. Each sample represents the same CPU time, so the relative error of a share of n "
+    "samples is about one over the square root of n."
 )
 SESSIONS_WORDS = (
     "Who used the server's CPU: CPU time of each of its processes between the samples around the"
-    " measured part; which process served which session was asked of the server. What ended"
-    " processes used that no sample saw is known from their parent alone. It is divided as those"
-    " processes are that are known to have begun and ended meanwhile, such as parallel workers;"
-    " where none is known it is called not seen. The sum is the engine's CPU time in the chart over"
+    " measured part; the server reports which process serves which session. CPU time of ended "
+    "processes that no sample saw is known from their parent only. It is divided among "
+    "processes that began and ended meanwhile, such as parallel workers; without such "
+    "processes it is shown as not observed. The sum is the engine's CPU time in the chart over"
     " time and in the accounts."
 )
 PROBES_WORDS = (
@@ -183,8 +186,8 @@ PROBES_WORDS = (
     " rate, never zero."
 )
 INTERVAL_WORDS = (
-    "A finding's interval is over the passes of this run: how much the operations' times differed"
-    " between them. How runs differ it cannot say; that takes repeating whole runs."
+    "A finding's interval comes from the variation between the passes of this run. It does not "
+    "include variation between runs, which needs repeated runs."
 )
 
 
@@ -211,19 +214,19 @@ def charts_about(document: RunDocument, timeline: Timeline | None) -> list[tuple
 
 
 def table_about(document: RunDocument) -> str:
-    """Return a sentence on the meaning of shares and times in the table of operations."""
+    """Return a sentence on the meaning of shares and times in the operations table."""
     if document["observed"] is not None:
         return "Times are means: the server counts sums, not single executions."
     if document["conditions"]["clients"] is None:
         return "Shares are of the operation's time."
     return (
-        "Latency counts from when an operation was due, service time from when it was started."
-        " A percentile of too few executions is not measured."
+        "Latency counts from the due time of an operation, service time from its actual start. "
+        "A percentile of too few executions is not shown."
     )
 
 
 def _measured_words(document: RunDocument) -> str:
-    """Return how the operations were issued, and which executions count."""
+    """Return text on how operations were issued, and which executions count."""
     conditions = document["conditions"]
     if document["observed"] is not None:
         return OBSERVED_WORDS
@@ -244,7 +247,7 @@ def _measured_words(document: RunDocument) -> str:
 
 
 def paragraphs(document: RunDocument) -> list[str]:
-    """Return paragraphs on how the run was made and how each figure was computed."""
+    """Return paragraphs on how the run was made and how its results were computed."""
     conditions = document["conditions"]
     is_power = conditions["clients"] is None and document["observed"] is None
     of_power = [SPLIT_WORDS, COVERAGE_WORDS] if is_power else []
@@ -269,15 +272,18 @@ def paragraphs(document: RunDocument) -> list[str]:
 
 
 def no_findings(document: RunDocument) -> str:
-    """Return why there is no finding, and which causes were checked."""
+    """Return text on why there is no finding, and which causes were checked."""
     if not document["operations"]:
-        return "Nothing to explain: no operation was measured."
+        return "There is nothing to explain, because no operation was measured."
     if all(op["coverage"] is None for op in document["operations"]):
         if document["conditions"]["clients"] is not None:
-            return "No findings: what bounds a load is read from CPU samples of engine and driver."
+            return (
+                "No findings: the bottleneck of a load is found by CPU samples of engine and "
+                "driver, which are missing."
+            )
         return "No findings: where the time went was not measured in this run."
     looked_for = ", ".join(method.replace("-", " ") for method in known_methods())
-    return f"No findings: nothing stood out by its numbers. Looked for: {looked_for}."
+    return f"No findings: no cause exceeded its threshold. Searched for: {looked_for}."
 
 
 def timeline_words(document: RunDocument, timeline: Timeline | None) -> str:

@@ -1,4 +1,4 @@
-"""Writes missing rules as a TOML file to complete and to pass to `--operations`."""
+"""Writes a TOML file of rules for unclassified functions, to complete by hand."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 SKELETONS_MAX = 20
 INTRODUCTION = (
-    "# Replace each ?, and add functions that do the same to `symbols` (* stands for anything).",
-    "# `work` is one of the known words; a wrong one is refused with the list of them. Then:",
+    "# Replace each ?, and add functions with the same task to `symbols` (* stands for any text).",
+    "# `work` must be a known kind of work; an unknown one is rejected with the list of all. Then:",
 )
 
 
@@ -27,7 +27,7 @@ def skeleton_lines(
     outermost: Collection[str] = (),
     all_symbols: bool = False,
 ) -> Iterator[str]:
-    """Yield TOML of rules to complete, functions with most samples first.
+    """Yield TOML lines of rules to complete, functions with most samples first.
 
     Args:
         missing: Unclassified functions, from `analysis.profile.unclassified`.
@@ -56,7 +56,7 @@ def skeleton_lines(
             f"# {share_text(nameless)} of the samples have no function's name in their stack, or"
             " only the executor's:"
         )
-        yield "# no rule can say what they do. The engine's debug symbols would name them."
+        yield "# no rule can classify them. The engine's debug symbols would name them."
 
 
 def _skeleton(row: UnclassifiedRow) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Sentences on data that a record does not have, and how to measure them."""
+"""Sentences on data that a record lacks, and how to measure it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ WAITS = "waits"
 
 
 def not_measured(run: Run, document: RunDocument) -> list[str]:
-    """Return the data that are missing from the record, each with its reason."""
+    """Return texts on the data that the record lacks, each with the reason."""
     absent = [
         f"{meaning.capitalize()}: the record has no stream {name}{_ended(document)}."
         for name, meaning in STREAM_WORDS.items()
@@ -67,7 +67,7 @@ def why_no_profile(run: Run, document: RunDocument) -> str | None:
 
 
 def run_command(run: Run) -> str:
-    """Return the command for a similar run: its workload, engine and data."""
+    """Return the command for a similar run: same workload, engine and data."""
     request = run.facts["request"]
     command = f"assay run {quote(request['workload'])}"
     if request.get("dsn") is not None:
@@ -80,39 +80,39 @@ def run_command(run: Run) -> str:
 
 
 def no_profile(run: Run) -> str:
-    """Return why a record has no CPU samples, and how to get them."""
+    """Return why a record has no CPU samples, and the remedy."""
     return OBSERVED_NO_PROFILE if run.kind == KIND_OBSERVED else _run_without_profile(run)
 
 
 def _run_without_profile(run: Run) -> str:
-    """Return why a run has no CPU samples, and how to get them."""
+    """Return why a run has no CPU samples, and the remedy."""
     probe = run.facts.get("probes", {}).get("profile") or {}
     request = run.facts["request"]
     again = f"`{run_command(run)} --profile` takes them."
     if probe.get("error"):
-        return f"{probe['error']}. `assay doctor` says what this machine allows."
+        return f"{probe['error']}. `assay doctor` shows what this machine allows."
     if run.facts["status"] == STATUS_RUNNING and request.get("profile_hz") is not None:
         return (
-            "no operation was measured yet: the run is under way, or was killed before. Wait for"
-            f" it, or name another run; {again}"
+            "no operation was measured yet: the run is in progress, or was killed before. Wait "
+            f"for its end, or name another run; {again}"
         )
     asked_for = request.get("profile_hz") is not None and "probes" in run.facts
     untold = (asked_for and not probe) or _follows_no_engine(run)
     if untold and not run.has("samples"):
-        were = "they were asked for, but " if asked_for else ""
+        were = "they were requested, but " if asked_for else ""
         return (
             f"{were}the engine's processes are not known on this host: measure where the server"
             " runs, or without --dsn."
         )
     if not run.has("samples"):
-        return f"this run took none: {again}"
+        return f"this run took no CPU samples: {again}"
     if not run.has("events"):
-        return "the record has no events, so that no sample belongs to an operation."
+        return "the record has no events, so no sample can be assigned to an operation."
     return f"no operation was measured, or the record is damaged: {again}"
 
 
 def _follows_no_engine(run: Run) -> bool:
-    """Return whether the driver's processes were sampled and the engine's were not."""
+    """Return True if the driver's processes were sampled and the engine's were not."""
     if not run.has("processes"):
         return False
     seen = set(run.table("processes")["account"].unique().to_list())
@@ -131,7 +131,10 @@ def why_no_counters(run: Run, document: RunDocument) -> str | None:
         return f"{lead}, probe engine failed: {probe['error']}"
     if not run.has("engine"):
         return f"{lead}, the record has no stream engine{_ended(document)}."
-    return f"{lead}, none was read around the measured part, or the declaration is not readable."
+    return (
+        f"{lead}, because no counters were read around the measured part, or their declaration "
+        "cannot be read."
+    )
 
 
 def why_no_sessions(run: Run, document: RunDocument) -> str | None:
@@ -146,7 +149,7 @@ def why_no_sessions(run: Run, document: RunDocument) -> str | None:
     for stream in ("processes", "backends"):
         if not run.has(stream):
             return f"{lead}, the record has no stream {stream}{_ended(document)}."
-    return f"{lead}, no two samples are around the measured part, or the record is an older one."
+    return f"{lead}, because no two samples enclose the measured part, or the record is older."
 
 
 def _ended(document: RunDocument) -> str:
@@ -154,14 +157,14 @@ def _ended(document: RunDocument) -> str:
 
 
 def _disk_words(run: Run, document: RunDocument) -> list[str]:
-    """Return how disk waits were measured without the kernel's delay accounting."""
+    """Return text on how disk waits were measured without the kernel's delay accounting."""
     off = run.environment.get("host", {}).get("delay_accounting") == "0"
     methods = sorted({op["disk_method"] for op in document["operations"]} - EXACT_ENOUGH)
     if not off or not methods:
         return []
     sentence = (
         "Waiting for disk, exactly: the kernel's delay accounting is off"
-        f" (kernel.task_delayacct = 0); it was judged by: {'; '.join(methods)}."
+        f" (kernel.task_delayacct = 0); disk waits were estimated by: {'; '.join(methods)}."
     )
     return [sentence]
 
@@ -170,12 +173,15 @@ def why_no_waits(run: Run, document: RunDocument) -> str | None:
     """Return why the waits of the engine's threads are unknown; None if they are known."""
     if run.has(WAITS):
         return None
-    lead = "what the engine's threads slept for: not measured"
+    lead = "reasons for which the engine's threads slept: not measured"
     probe = document["probes"]["each"].get(WAITS)
     if probe is not None and probe["error"]:
         return f"{lead}, probe {WAITS} failed: {probe['error']}"
     if probe is None:
-        return f"{lead}, probe {WAITS} did not run; time without a counter is not accounted for."
+        return (
+            f"{lead}, because the probe {WAITS} did not run; time without a counter is "
+            "unaccounted for."
+        )
     return f"{lead}, the record has no stream {WAITS}{_ended(document)}."
 
 
@@ -189,13 +195,13 @@ def why_no_plans(document: RunDocument) -> str | None:
 
 
 def why_no_what_if(document: RunDocument) -> str:
-    """Return why there are no predictions."""
+    """Return text on why there are no predictions."""
     if not document["operations"]:
-        return "Nothing to predict: no operation was measured."
+        return "Nothing can be predicted, because no operation was measured."
     without = [op["name"] for op in document["operations"] if op["seconds"] is None]
     if without:
         return (
-            f"Nothing to predict: {', '.join(without)} never succeeded, and no metric has a value"
-            " without it."
+            f"Nothing can be predicted, because {', '.join(without)} never succeeded and every "
+            "metric needs it."
         )
-    return "Nothing to predict: this document was made by a version that did not predict."
+    return "Nothing can be predicted, because an older version of Assay made this document."

@@ -1,4 +1,4 @@
-"""Phrases on an observation that terminal and page share."""
+"""Phrases on an observed server, for terminal and page."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def observed_conditions(observed: ObservedSection) -> str:
 
 
 def observed_figures(document: RunDocument) -> list[tuple[str, str]]:
-    """Return rate and sessions at work, each with its title; empty for other runs."""
+    """Return an observed server's rate and working sessions, each with its title."""
     observed = document["observed"]
     if observed is None:
         return []
@@ -42,7 +42,7 @@ def observed_figures(document: RunDocument) -> list[tuple[str, str]]:
 
 
 def observed_words(document: RunDocument) -> list[str]:
-    """Return sentences on the method of an observation and its cost; empty for other runs."""
+    """Return sentences on how a server was observed and the cost of that."""
     observed = document["observed"]
     if observed is None:
         return []
@@ -61,13 +61,13 @@ def observed_words(document: RunDocument) -> list[str]:
 
 
 def not_seen_words(document: RunDocument) -> list[str]:
-    """Return sentences on what was not observed or measured; empty for other runs."""
+    """Return sentences on what was not observed on a server."""
     observed = document["observed"]
-    return [] if observed is None else [f"{NOT_MEASURED}: {one}" for one in observed["limits"]]
+    return [] if observed is None else [f"{NOT_MEASURED}: {limit}" for limit in observed["limits"]]
 
 
 def counts_text(statement: ObservedStatementRow) -> str:
-    """Return the server's counters of a statement per execution, as text."""
+    """Return text on an observed statement's counters per execution."""
     counts = statement["counts"]
     calls = counts.get("calls")
     if not calls:
@@ -80,7 +80,7 @@ def counts_text(statement: ObservedStatementRow) -> str:
 
 
 def statement_facts(document: RunDocument, operation: OperationRow) -> list[str]:
-    """Return facts on the time of a statement, each in a few words."""
+    """Return texts on the time of an observed statement."""
     observed = document["observed"]
     if observed is None:
         return []
@@ -94,7 +94,7 @@ def statement_facts(document: RunDocument, operation: OperationRow) -> list[str]
 
 
 def basis_text(statement: ObservedStatementRow) -> str:
-    """Return why a statement's time differs from the server's counters; empty if it does not."""
+    """Return text on why a statement's time differs from the server's counters."""
     counted = statement["counted_s"]
     if statement["basis"] == "counters" or counted is None:
         return ""

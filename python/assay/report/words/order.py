@@ -31,13 +31,15 @@ def order_words(conditions: ConditionsSection, *, brief: bool = False) -> list[s
 
 
 def order_sentences(conditions: ConditionsSection) -> str:
-    """Return sentences on the order of loading, ending in a space; empty without an order."""
+    """Return sentences on the order of loading, with a space at the end; empty without one."""
     sentences = []
     for table, columns in conditions["sorted_by"].items():
         by = ", ".join(columns)
         sentences.append(f"Rows of {table} were sorted by {by} before they were loaded.")
     if conditions["order_note"]:
-        sentences.append(f"{conditions['order_note']}, however rows come.")
+        sentences.append(
+            f"{conditions['order_note']}, regardless of the order in which rows arrive."
+        )
     if conditions["load_order"]:
         tables = ", ".join(conditions["load_order"])
         sentences.append(f"Tables were loaded one after another: {tables}.")

@@ -1,4 +1,4 @@
-"""Phrases on plans' thread time by kind of work, for engines without function names."""
+"""Phrases on the thread time of plans by kind of work, if function names are missing."""
 
 from __future__ import annotations
 
@@ -17,26 +17,27 @@ if TYPE_CHECKING:
 # If a smaller share of samples is classified, samples alone explain too little.
 CLASSIFIED_ENOUGH = 0.5
 ABOUT = (
-    "Thread time of one watched execution of each operation. An operator's time holds all that it"
-    " called and waited for, where a CPU sample says of each what it is."
+    "Thread time of one captured execution of each operation. An operator's time includes "
+    "everything that it called and waited for, which CPU samples would separate."
 )
 
 
 def is_wanted(profile: ProfileSection | str | None) -> bool:
-    """Return whether thread times of plans are needed, because CPU samples explain too little."""
+    """Return True if plan times are needed because CPU samples explain too little."""
     if not isinstance(profile, dict):
         return True
     return profile["classified"] is None or profile["classified"] < CLASSIFIED_ENOUGH
 
 
 def why_words(profile: ProfileSection | str | None) -> str:
-    """Return why thread times of plans are shown instead of CPU samples."""
+    """Return text on why plan times are shown instead of CPU samples."""
     if not isinstance(profile, dict) or profile["classified"] is None:
         return "The kinds of work come from plans, as there are no CPU samples."
     named = profile["named"] or 0.0
     return (
-        f"Only {share_text(profile['classified'])} of the CPU samples tell what the engine worked"
-        f" at: {share_text(1 - named)} fell into functions without names. Its plans tell it."
+        f"Only {share_text(profile['classified'])} of the CPU samples have a kind of work: "
+        f"{share_text(1 - named)} fell into functions without names. The plans show the kinds "
+        "of work."
     )
 
 
@@ -52,14 +53,14 @@ def mixed_words(plan_work: PlanWorkSection) -> list[str]:
 
 
 def plan_work_about(document: RunDocument) -> str:
-    """Return a paragraph on the page's table: its source, and work that plans cannot separate."""
+    """Return the page's paragraph on plan times: source, and work that is not separated."""
     profile = document["profile"]
     why = [why_words(profile)] if is_wanted(profile) else []
     return " ".join([*why, ABOUT, *mixed_words(document["plan_work"])])
 
 
 def plan_work_rows(document: RunDocument) -> list[dict[str, str]]:
-    """Return a row per kind of work for a page: work, share, seconds, bar width, operations."""
+    """Return page rows of plan times by kind of work."""
     plan_work = document["plan_work"]
     longest = max((row["share"] for row in plan_work["work"]), default=0.0)
     return [
@@ -75,7 +76,7 @@ def plan_work_rows(document: RunDocument) -> list[dict[str, str]]:
 
 
 def activity_words(plan: StatementPlan) -> str:
-    """Return the activity counters of a captured statement, as Virtuoso prints them; or empty."""
+    """Return a captured statement's activity counters as text, or empty."""
     counted = plan["details"].get("activity")
     if not isinstance(counted, dict) or not counted:
         return ""
@@ -83,7 +84,7 @@ def activity_words(plan: StatementPlan) -> str:
 
 
 def _most(rows: list[PlanWorkOperation], work: str) -> str:
-    """Return the operations with most seconds of a kind of work, with their shares of it."""
+    """Return text on the operations with most seconds of a kind of work."""
     of_work = sorted((row for row in rows if row["work"] == work), key=lambda row: -row["seconds"])
     whole_s = sum(row["seconds"] for row in of_work)
     shares = [f"{row['operation']} {percent_text(row['seconds'] / whole_s)}" for row in of_work[:4]]

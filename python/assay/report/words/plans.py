@@ -1,10 +1,10 @@
-"""Phrases on a plan's statement and its reads, for terminal and page."""
+"""Phrases on a query plan's statement and its reads."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.analysis.findings.case import names_text
+from assay.analysis.findings.operation_shares import names_text
 from assay.model.units import bytes_text, count_text, seconds_text
 from assay.report.words.wrapping import one_line
 
@@ -23,12 +23,12 @@ NAMES_SHOWN = 6
 
 
 def statement_words(plan: StatementPlan | MissingPlan | PlanDifferenceRow) -> str:
-    """Return the statement's name, or its number if it has none."""
+    """Return the text `statement NAME` for a plan, with the number if it has no name."""
     return f"statement {plan['name'] or plan['statement'] + 1}"
 
 
 def node_words(node: OperatorName | PlanOperator) -> str:
-    """Return an operator by the engine's name, with its table and its index."""
+    """Return text with an operator's name, table and index."""
     index = f"by {node['index']}" if node["index"] else ""
     named = node["object"] if node["object"] and node["object"] not in node["native"] else ""
     return one_line(" ".join(part for part in (node["native"], named, index) if part))
@@ -42,7 +42,7 @@ def all_operators(node: PlanOperator) -> Iterator[PlanOperator]:
 
 
 def plan_times(plan: StatementPlan) -> list[str]:
-    """Return the times of a plan that are not zero, in words."""
+    """Return texts on the times of a plan that are not zero."""
     return [
         f"{label} {seconds_text(seconds)}"
         for label, seconds in (
@@ -55,7 +55,7 @@ def plan_times(plan: StatementPlan) -> list[str]:
 
 
 def plan_sizes(plan: StatementPlan) -> list[str]:
-    """Return the sizes of a plan that are not zero, in words."""
+    """Return texts on the sizes of a plan, such as spilled bytes, that are not zero."""
     return [
         f"{label} {bytes_text(size)}"
         for label, size in (
@@ -68,7 +68,7 @@ def plan_sizes(plan: StatementPlan) -> list[str]:
 
 
 def reads_words(plan: StatementPlan) -> str:
-    """Return index and scan reads of a statement with their source; empty if none is known."""
+    """Return text on the index and scan reads of a statement; empty if none is known."""
     reads = plan["reads"]
     if reads is None:
         return ""
@@ -85,11 +85,11 @@ def reads_words(plan: StatementPlan) -> str:
 
 
 def columns_words(plan: StatementPlan) -> Iterator[str]:
-    """Yield, for each table, how many columns are read and named, and which are not needed."""
+    """Yield text on how many columns of each table are read, and which are not needed."""
     for table in plan["tables"]:
         named = f"{len(table['needed'])} named"
         if table["read"] is None:
-            yield f"{table['table']}: {named}, its columns read are not known"
+            yield f"{table['table']}: {named}; the columns that are read are not known"
             continue
         text = f"{table['table']}: {len(table['read'])} read, {named}"
         if table["unneeded"]:

@@ -1,4 +1,4 @@
-"""Phrases on CPU samples: their number, how they were taken, and their reliability."""
+"""Phrases on CPU samples: their number, method and reliability."""
 
 from __future__ import annotations
 
@@ -29,25 +29,25 @@ TOGETHER = "of several sessions: the samples cannot be split by operation"
 
 
 def no_samples(profile: ProfileSection) -> str:
-    """Return why there is no sample to show, with the remedy, in one sentence."""
+    """Return a sentence on why there are no CPU samples, with the remedy."""
     sampling = profile["sampling"]
     within = profile["operation"] or "an operation"
     if sampling["artefacts"]:
-        return f"every sample of {within} is one that was left out, so there is nothing to share."
+        return f"all samples of {within} were excluded, so there are no shares to show."
     if sampling["unplaced"]:
         return (
             "no sample can be assigned to an operation, as it is unknown which session the"
             " engine's processes worked for: measure with --clients 1."
         )
     return (
-        f"no sample fell into {within}, which is on a CPU for too short a time at"
+        f"no sample fell into {within}, which uses too little CPU time at"
         f" {grouped_text(sampling['frequency_hz'])} Hz: measure longer (--min-time 30s), or sample"
         " more often (--profile-hz)."
     )
 
 
 def headline(profile: ProfileSection) -> str:
-    """Return the number of samples and what they cover, in one line."""
+    """Return one line of text on the number of CPU samples and what they cover."""
     of = f"of {profile['operation']}" if profile["operation"] else "within operations"
     text = (
         f"{samples_text(profile['samples'])} {of}, {seconds_text(profile['seconds'])} of CPU time"
@@ -58,7 +58,7 @@ def headline(profile: ProfileSection) -> str:
 
 
 def samples_text(samples: int, noun: str = "CPU sample") -> str:
-    """Return a number of samples as text."""
+    """Return the number of CPU samples as text."""
     return f"{samples:,} {noun}{'s' if samples != 1 else ''}"
 
 
@@ -73,7 +73,7 @@ def share_text(share: float) -> str:
 
 
 def facts(profile: ProfileSection) -> Iterator[tuple[str, str]]:
-    """Yield label and sentence of each fact on the reliability of the table."""
+    """Yield label and sentence for each fact on the reliability of CPU samples."""
     yield "Explained", explained_text(profile)
     if profile["sampling"]["artefacts"]:
         yield "Left out", artefacts_text(profile)
@@ -84,7 +84,7 @@ def facts(profile: ProfileSection) -> Iterator[tuple[str, str]]:
 
 
 def explained_text(profile: ProfileSection) -> str:
-    """Return the shares of samples with a known kind of work, and with a function name."""
+    """Return text on the share of CPU samples with a known kind of work and function."""
     if profile["classified"] is None:
         return "nothing: there are no samples within operations"
     of = "of all samples" if profile["operation"] else "of the samples"
@@ -93,15 +93,14 @@ def explained_text(profile: ProfileSection) -> str:
     if profile["named"] is not None:
         text += f"; {share_text(profile['named'])} have a function's name"
     if unclassified:
-        text += (
-            f". Unclassified: {share_text(unclassified)};"
-            " `assay explain --unclassified` prints the rules to write next"
-        )
+        text += f". Unclassified: {share_text(unclassified)}"
+    if unclassified and profile["sampling"]["symbols"]:
+        text += "; `assay explain --unclassified` prints the rules to write next"
     return text
 
 
 def artefacts_text(profile: ProfileSection) -> str:
-    """Return the samples that no share includes, with the reason."""
+    """Return text on CPU samples that no share includes, with the reason."""
     artefacts = profile["sampling"]["artefacts"]
     everything = profile["samples"] + sum(row["samples"] for row in artefacts)
     parts = [
@@ -113,7 +112,7 @@ def artefacts_text(profile: ProfileSection) -> str:
 
 
 def outside_text(sampling: SamplingSection) -> str:
-    """Return the samples outside of operations, as text."""
+    """Return text on the number of CPU samples outside of operations."""
     parts = [
         (sampling["ours"], "of Assay's own threads"),
         (sampling["others"], "of other processes"),
@@ -129,8 +128,8 @@ def outside_text(sampling: SamplingSection) -> str:
 
 
 def sampled_text(sampling: SamplingSection) -> str:
-    """Return the sampling event, its rate, and the kind of stacks, as text."""
-    seen = "user and kernel" if sampling["kernel"] else "user code only"
+    """Return text on the sampling event, its rate, and the kind of call stacks."""
+    seen = "user and kernel" if sampling["kernel"] else "without kernel code"
     stacks = f"stacks by {sampling['stacks']}"
     if sampling["copied_bytes"] is not None:
         stacks = f"stacks by copies of {bytes_text(sampling['copied_bytes'])}"
@@ -140,9 +139,9 @@ def sampled_text(sampling: SamplingSection) -> str:
 
 
 def lost_text(sampling: SamplingSection) -> str:
-    """Return the samples that were lost or cut in the measured part."""
+    """Return text on CPU samples that were lost or cut in the measured part."""
     counts = (
-        (sampling["lost"], "lost for want of room"),
+        (sampling["lost"], "lost because the buffer was full"),
         (sampling["throttled"], "times paused by the kernel"),
         (sampling["cut"], "with a stack deeper than its copy"),
         (sampling["broken"], "with a stack that ended at code without unwind rules"),
@@ -156,7 +155,7 @@ def lost_text(sampling: SamplingSection) -> str:
 
 
 def metered_text(profile: ProfileSection) -> str:
-    """Return the sampled CPU time compared with the kernel's own counters."""
+    """Return text that compares sampled CPU time with the kernel's own counters."""
     sampled = seconds_text(profile["sampled_s"])
     if not profile["metered_s"]:
         return (
@@ -177,4 +176,4 @@ def metered_text(profile: ProfileSection) -> str:
         return text
     if profile["by_chance"] is not None and difference <= profile["by_chance"]:
         return f"{text}. Samples are too few to be compared: measure longer (--min-time 30s)"
-    return f"{text}. They disagree, and so may the shares with the truth"
+    return f"{text}. The two figures disagree, so the shares may be wrong"

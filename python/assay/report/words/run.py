@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from assay.checks.answers import AS_KEPT, TO_COMPARE
 from assay.model.units import bytes_text, percent_text
@@ -15,17 +15,19 @@ from assay.report.words.order import order_words
 from assay.report.words.writes import writes_phrase
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from assay.report.documents.checks import CheckRow
     from assay.report.documents.run import RunDocument
 
 
 def title(document: RunDocument) -> str:
-    """Return workload, scale and engine, such as `TPC-H SF 1 on DuckDB 2.0.0`."""
-    return f"{_workload(document)} on {document['engine_title']} {document['engine_version']}"
+    """Return a run's title, such as `TPC-H SF 1 on DuckDB 2.0.0`."""
+    return f"{workload_words(document)} on {document['engine_title']} {document['engine_version']}"
 
 
 def conditions_text(document: RunDocument) -> str:
-    """Return the conditions of a run, and whether the answers were right."""
+    """Return text on the conditions of a run, and whether its query results were right."""
     if (observed := document.get("observed")) is not None:
         return observed_conditions(observed)
     conditions = document["conditions"]
@@ -56,7 +58,7 @@ def conditions_text(document: RunDocument) -> str:
 
 
 def _held(document: RunDocument, *names: str) -> list[str]:
-    """Return the reasons of the named checks that had data and passed."""
+    """Return the reasons of those named checks that had data and passed."""
     results = (check(document, name) for name in names)
     return [
         result["reason"]
@@ -72,7 +74,7 @@ def check(document: RunDocument, name: str) -> CheckRow | None:
 
 
 def answers_words(document: RunDocument) -> tuple[str, str | None] | None:
-    """Return the reference of valid answers, and the command that compares them with one.
+    """Return text on how the query results were checked, and a command to check them.
 
     The result is None if Assay's own reference was available, which needs no remark.
     """
@@ -88,7 +90,7 @@ def answers_words(document: RunDocument) -> tuple[str, str | None] | None:
 
 
 def host_text(document: RunDocument) -> str:
-    """Return the machine in a few words; empty if it was not recorded."""
+    """Return text on the machine; empty if it was not recorded."""
     host = document["host"]
     parts = []
     if host["cpus"] is not None:
@@ -100,14 +102,16 @@ def host_text(document: RunDocument) -> str:
     return ", ".join(parts)
 
 
-def _workload(document: RunDocument) -> str:
+def workload_words(document: Mapping[str, Any]) -> str:
+    """Return a workload's title with its scale. Existing tables of a user have no scale."""
+    title: str = document["workload_title"]
     if document.get("own_tables") or document["workload"] == KIND_OBSERVED:
-        return document["workload_title"]
-    return f"{document['workload_title']} {document['scale_name']} {document['scale']:g}"
+        return title
+    return f"{title} {document['scale_name']} {document['scale']:g}"
 
 
 def bridge_words(document: RunDocument) -> list[str]:
-    """Return the CPU use of a process between driver and database, as a share of a core, if any."""
+    """Return text on the CPU use of a bridge process between driver and database."""
     used = document["accounts"]
     if used is None or ACCOUNT_BRIDGE not in used["by_account_s"]:
         return []

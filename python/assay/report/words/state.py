@@ -21,7 +21,7 @@ def start_brought_bytes(state: StateSection) -> int | None:
 
 
 def state_sentence(document: RunDocument) -> str:
-    """Return sentences on cached data at the start, ending in a space; empty if not known."""
+    """Return sentences on cached data at the start; empty if not known."""
     state = document["state"]
     if state is None:
         hot = document["conditions"]["state"] == "hot"
@@ -65,7 +65,7 @@ def _after_load(state: StateSection) -> list[str]:
 
 
 def cached_words(cached: CachedObject) -> str:
-    """Return a table or an index with its cached bytes, as text."""
+    """Return text on a table or an index with its cached bytes."""
     cached_bytes, whole_bytes = cached["cached_bytes"], cached["bytes"]
     if not whole_bytes:
         return f"{cached['name']} ({bytes_text(cached_bytes)})"

@@ -1,4 +1,4 @@
-"""Table of the data's device and the CPUs during each operation, as rows of text."""
+"""Table of disk and CPU use during each operation, as rows of text."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ ABSENT = "-"
 ALL = "all"
 # Shorter operations contain too few samples of the device.
 LOOKS_MIN = 3
-NOTHING_READ = "Nothing was read from it while operations ran."
+NOTHING_READ = "Operations read nothing from the device."
 ROUGH = (
-    "Samples of the device are {interval_s:g} s apart, so figures of operations that take less than"
-    " three of them are rough."
+    "Samples of the device are {interval_s:g} s apart, so figures of operations that are "
+    "shorter than three samples are rough."
 )
 
 
 class Column(NamedTuple):
-    """A column of the table: its name in iostat or mpstat, and its source.
+    """A column of the disk and CPU table: its name in iostat or mpstat, and its source.
 
     `of_operation` and `of_measured` name the figure of an operation and of the measured part. The
     operation's figure is divided by `step`.
@@ -60,7 +60,7 @@ DISPENSABLE = ("%idle", "reads", "%iowait")
 
 
 def rows(storage: StorageSection) -> list[tuple[str, list[float | None]]]:
-    """Return operations with reads and the values of `COLUMNS`, most reads first; then all."""
+    """Return disk and CPU use of each operation with reads, most first, then of all."""
     reading = [operation for operation in storage["operations"] if operation["reads"]]
     operation_rows = [
         (
@@ -75,7 +75,7 @@ def rows(storage: StorageSection) -> list[tuple[str, list[float | None]]]:
 
 
 def is_rough(storage: StorageSection) -> bool:
-    """Return whether some operations with reads are too short for the sampling interval."""
+    """Return True if some operations with reads are too short for the sampling interval."""
     return any(
         operation["reads"] and not operation["metered"] and (operation["samples"] or 0) < LOOKS_MIN
         for operation in storage["operations"]
@@ -100,11 +100,11 @@ def value_text(value: float | None) -> str:
 
 
 def storage_lines(document: RunDocument, width: int, *, everything: bool) -> Iterator[str]:
-    """Return the lines of the table on a terminal; empty if no device was observed."""
+    """Return terminal lines of disk and CPU use; empty if no disk was observed."""
     storage = document["storage"]
     if storage is None:
         return
-    heading = f"Disk {storage['device']} and CPUs while each ran, as iostat and mpstat say it"
+    heading = f"Disk {storage['device']} and CPUs while each ran, in the units of iostat and mpstat"
     yield from indented(heading, "", width)
     every = rows(storage)
     shown = every if everything else [*every[:-1][:SHOWN_MAX], every[-1]]
@@ -118,7 +118,7 @@ def storage_lines(document: RunDocument, width: int, *, everything: bool) -> Ite
 
 
 def _aligned(shown: list[tuple[str, list[float | None]]], width: int) -> Iterator[str]:
-    """Yield the lines of the table; on a narrow terminal it has fewer columns."""
+    """Yield the lines of the disk and CPU table, with fewer columns on a narrow terminal."""
     cells = [["", *(column.heading for column in COLUMNS)]]
     cells += [[name, *map(value_text, values)] for name, values in shown]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]

@@ -9,13 +9,13 @@ LABEL_WIDTH = 14
 
 
 def one_line(text: str) -> str:
-    """Return a text on one line, without control characters that an engine may have added."""
+    """Return text on one line, without control characters."""
     line = " ".join(text.split())
     return "".join(char for char in line if char.isprintable())
 
 
 def indented(text: str, lead: str, width: int) -> list[str]:
-    """Return lines of at most `width` columns: the first after `lead`, others aligned below."""
+    """Return text as lines of at most `width` columns, aligned behind a lead text."""
     return textwrap.wrap(
         one_line(text),
         width,
@@ -27,7 +27,7 @@ def indented(text: str, lead: str, width: int) -> list[str]:
 
 
 def labelled(label: str, sentence: str, width: int, room: int = LABEL_WIDTH) -> list[str]:
-    """Return a sentence after its label, in a column of `room`; a longer label shifts its line."""
+    """Return a sentence as lines behind its label."""
     lead = f"{label:<{room}}" if len(label) < room else f"{label}  "
     first, *rest = indented(sentence, lead, width) or [lead.rstrip()]
     return [first, *(f"{'':<{room}}{line.lstrip()}" for line in rest)]

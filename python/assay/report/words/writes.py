@@ -1,4 +1,4 @@
-"""Phrases on whether a run could write to tables that are not Assay's."""
+"""Phrases on whether a run was allowed to write to existing tables."""
 
 from __future__ import annotations
 
@@ -9,43 +9,46 @@ if TYPE_CHECKING:
 
 
 def writes_phrase(writes: WritesSection | None) -> str:
-    """Return a phrase for a run's line of conditions; empty if there is nothing to report."""
+    """Return a phrase on write protection for a run's line of conditions, or empty."""
     if writes is None or writes["leave"] == "read only":
         return ""
     return "rolled back" if writes["leave"] == "rolled back" else "writes allowed"
 
 
 def writes_sentences(writes: WritesSection | None) -> str:
-    """Return how tables were protected from writes, and the limits of this; empty if Assay's."""
+    """Return sentences on how existing tables were protected from writes."""
     if writes is None:
         return ""
     if writes["leave"] == "allowed":
-        return "The tables are not Assay's; what operations wrote into them stays (--allow-writes)."
+        return (
+            "The tables were not created by Assay; changes of the operations remain "
+            "(--allow-writes)."
+        )
     if writes["leave"] == "read only":
-        told = writes["server_told"]
+        means = writes["server_told"]
         server = (
-            f"and every connection refused writes ({told})"
-            if told is not None
+            f"and every connection refused writes ({means})"
+            if means is not None
             else "but the server cannot refuse writes, which a function may hide"
         )
         return (
-            "The tables are not Assay's: statements were read for words that write, of which there"
-            f" were none, {server}.{_around(writes)}"
+            "The tables were not created by Assay: no statement contains a keyword that "
+            f"writes, {server}.{_around(writes)}"
         )
-    kept = "".join(f" Not taken back: {entry}." for entry in writes["kept"])
+    kept = "".join(f" Not rolled back: {entry}." for entry in writes["kept"])
     return (
-        "Each operation was played between begin and rollback, which are in its latency and are"
-        " statements of their own; writing the log at a commit is not in it. Numbers of sequences"
-        f" are not taken back.{kept}"
+        "Each operation was executed between begin and rollback, which are separate statements "
+        "and part of its latency; the log write of a commit is not included. Sequence numbers "
+        f"are not rolled back.{kept}"
     )
 
 
 def _around(writes: WritesSection) -> str:
-    """Return what a transaction around each operation means for its latency; empty without one."""
+    """Return text on how a transaction around each operation affects its latency."""
     # Documents of older versions do not have this key.
     if not writes.get("by_transaction"):
         return ""
     return (
-        " A pooler keeps no setting of a session, so each operation was played in a transaction of"
-        " its own, whose begin and rollback are in its latency."
+        " A pooler keeps no session settings, so each operation was executed in a separate "
+        "transaction, whose begin and rollback are part of its latency."
     )

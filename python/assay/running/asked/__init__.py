@@ -1,1 +1,1 @@
-"""The request of a run: options, conditions, placement, and the plan that follows."""
+"""Parses and checks the request of a run: options, conditions, CPU placement and load plan."""

@@ -1,4 +1,4 @@
-"""Options for the agent on the engine's host, shared by runs and observations."""
+"""Options of the Dask agent that observes the engine's host, for runs and observations."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ FleetPlain = Annotated[
     bool,
     Option(
         Group.SERVER,
-        "Allow --fleet tcp://... where host and network are yours alone.",
+        "Allow --fleet tcp://..., which is neither encrypted nor authenticated. Use --fleet-plain"
+        " only if you trust everybody on the hosts and the network.",
         needs=Needs.FLEET,
     ),
 ]
@@ -18,7 +19,8 @@ FleetTls = Annotated[
     str | None,
     Option(
         Group.SERVER,
-        "With --fleet tls://...: folder with ca.pem, cert.pem and key.pem.",
+        "With --fleet tls://...: directory with the certificates ca.pem and cert.pem, and the key"
+        " key.pem.",
         "DIR",
         needs=Needs.FLEET,
     ),
@@ -27,9 +29,9 @@ EngineHostName = Annotated[
     str | None,
     Option(
         Group.SERVER,
-        "With --fleet tcp://... and --dsn: the agent on the server's host, which observes the"
-        " server's processes there and drives nothing. Without pids it finds the one that listens"
-        " on the port.",
+        "With --dsn and an address in --fleet: NAME of the agent on the server's host. The agent"
+        " on the server's host sends no load, but observes the server's processes PID,..."
+        " [default: the process that listens on the port in --dsn].",
         "NAME[:PID,...]",
         needs=Needs.FLEET,
     ),

@@ -1,4 +1,4 @@
-"""A run that can be executed, from its request, its workload and its engine."""
+"""A run that is ready to execute: its request, workload and engine."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from assay.running.asked.parsing import PREPARED
 from assay.running.asked.played import rolled_back
 from assay.running.asked.specified import PieceTexts, PlannedTest, SpecifiedTest, specified
 from assay.running.asked.writing import writing_facts
+from assay.workloads.captured.schedule import recorded_schedule
 from assay.workloads.recording import recorded
 from assay.workloads.scripts import brief
 
@@ -35,7 +36,7 @@ TERMINALS = "terminals"
 
 @dataclass(frozen=True)
 class Asked:
-    """A run that can be executed.
+    """A run that is ready to execute: its request, workload, engine and product.
 
     Attributes:
         request: The request of the run.
@@ -62,17 +63,17 @@ class Asked:
 
     @property
     def origin(self) -> Mapping[str, Any]:
-        """Return the origin of the product."""
+        """The origin of the engine's product, such as a package registry."""
         return self.product.origin if self.product is not None else {}
 
     @cached_property
     def language(self) -> Language:
-        """Return the language in which the engine is queried."""
+        """The query language in which the run's sessions use the engine."""
         return language_asked(self.request, self.workload, self.engine)
 
     @property
     def dialects(self) -> tuple[str, ...]:
-        """Return the search order for files of the workload."""
+        """The search order of SQL dialects for the workload's files."""
         return self.engine.facts.dialects_of(self.language)
 
     @property
@@ -90,12 +91,12 @@ class Asked:
 
     @cached_property
     def test(self) -> SpecifiedTest | None:
-        """Return the specification's test that the run carries out; None without a test."""
+        """The TPC-H test that the run executes; None without a test."""
         return specified(self.request, self.workload)
 
     @property
     def refresh_sets(self) -> int:
-        """Return the number of refresh sets that the run needs besides the data."""
+        """The number of refresh sets that the run's TPC-H test needs."""
         return self.test.refresh.sets if self.test is not None and self.test.refresh else 0
 
     @property
@@ -107,26 +108,26 @@ class Asked:
 
     @cached_property
     def order(self) -> LoadOrder:
-        """Return the order in which rows and tables are loaded."""
+        """The order in which rows and tables are loaded."""
         return asked_order(self.request, self.tables)
 
     @cached_property
     def planned_test(self) -> PlannedTest | None:
-        """Return the operations of the test, phase by phase."""
+        """The operations of the run's TPC-H test, phase by phase."""
         if self.test is None:
             return None
         return PlannedTest(self.test, self.workload, self.request.state_passes)
 
     @cached_property
     def script(self) -> Script:
-        """Return the script that sessions execute."""
+        """The script of SQL statements that the run's sessions execute."""
         if self.begin_read_only is not None:
             return rolled_back(self.plain_script, self.begin_read_only)
         return rolled_back(self.plain_script) if self.request.roll_back else self.plain_script
 
     @cached_property
     def plain_script(self) -> Script:
-        """Return the script without the transactions that are put around its operations."""
+        """The script without the transactions that Assay adds around its operations."""
         if self.test is not None and self.planned_test is not None:
             return self._texts(self.test).script(self.planned_test.pieces)
         request = self.request
@@ -145,7 +146,7 @@ class Asked:
 
     @property
     def _is_prepared(self) -> bool:
-        """Return True if statements are prepared once per session."""
+        """True if statements are prepared once per session."""
         # Behind a pooler the next transaction gets a connection that has not prepared the
         # statement.
         if self.pooled:
@@ -157,7 +158,7 @@ class Asked:
 
     @cached_property
     def plan(self) -> dict[str, Any]:
-        """Return the driver's load plan."""
+        """The load plan that the driver executes."""
         facts = self.workload.facts
         if self.planned_test is not None:
             pieces, phases = self.planned_test.pieces, self.planned_test.phases
@@ -169,13 +170,13 @@ class Asked:
             facts.sequence is not None,
             self.workload.checks,
             self.workload.waits,
-            self.workload.recorded_schedule() if self.request.as_recorded else (),
+            recorded_schedule(self.workload) if self.request.as_recorded else (),
         )
         plan = driver_plan(self.request, facts.order, self.workload.weights, facts.after, mix)
         return plan | _statement_names(self.script)
 
     def facts(self) -> dict[str, Any]:
-        """Return the facts that run.json has from its creation on."""
+        """The facts that run.json has from its creation on."""
         engine = self.engine.facts
         return {
             "request": self.request.facts(),
@@ -186,6 +187,7 @@ class Asked:
                 "kind": engine.kind,
                 "session": engine.spoken[self.language],
                 "prepares": engine.prepares,
+                "replans": engine.replans,
                 "language": self.language,
                 "version": self.version,
                 "answers": engine.answers,
@@ -207,7 +209,7 @@ class Asked:
         }
 
     def schema(self) -> dict[str, Any]:
-        """Return the tables and statements that readers of plans need, for the record."""
+        """Return the tables and statements that are needed to interpret plans, for the record."""
         from assay.workloads.rewriting.grammar import grammar_of
 
         types = self.workload.column_types(self.request.scale)
@@ -217,7 +219,7 @@ class Asked:
         }
 
     def durability(self, settings: Mapping[str, str]) -> dict[str, Any]:
-        """Return the durability of commits under these settings, for the record."""
+        """Return the durability of commits under given settings, for the record."""
         levels = self.engine.facts.durability
         level = level_of(levels, settings)
         level_facts = None if level is None else levels[level]
@@ -268,7 +270,8 @@ def language_asked(request: RunRequest, workload: Workload, engine: EngineFolder
     asked = request.language
     if asked is not None and asked not in written:
         raise UsageError(
-            f"--language {asked}: {workload.facts.name} is written in {' and '.join(written)}"
+            f"--language {asked}: the workload {workload.facts.name} is written in "
+            f"{' and '.join(written)}"
         )
     language = workload.language([asked] if asked in spoken else [] if asked else list(spoken))
     if language is None:
@@ -278,9 +281,9 @@ def language_asked(request: RunRequest, workload: Workload, engine: EngineFolder
             if set(folder.facts.spoken) & {asked or written[0]} and folder.facts.answers
         ]
         raise UsageError(
-            f"{workload.facts.name} asks in {asked or ' or '.join(written)}, and"
-            f" {request.engine} is asked in {' and '.join(spoken)}: choose one of"
-            f" {', '.join(able)} with --engine"
+            f"the workload {workload.facts.name} is written in {asked or ' or '.join(written)}, "
+            f"and {request.engine} accepts {' and '.join(spoken)}: choose one of "
+            f"{', '.join(able)} with --engine"
         )
     return language
 

@@ -1,4 +1,4 @@
-"""Resolves a run's request into a run that can be executed.
+"""Resolves a run's request into a run that is ready to execute.
 
 All invalid requests are refused here, before anything is written, loaded or started.
 """
@@ -17,6 +17,7 @@ from assay.running.asked.preflight import check_tables
 from assay.running.asked.space import check_space
 from assay.running.asked.writing import check_writes
 from assay.workloads.answers import check_answers
+from assay.workloads.choosing import only, with_foreign_keys, with_texts, without_parts
 from assay.workloads.discovery import find_workload
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def understood(request: RunRequest, teller: Teller) -> Asked:
-    """Resolve a request into a run, and obtain its engine.
+    """Resolve a request into a run that is ready to execute, and obtain its engine.
 
     Raises:
         UsageError: If the request names something that does not exist.
@@ -38,21 +39,22 @@ def understood(request: RunRequest, teller: Teller) -> Asked:
 
 
 def considered(request: RunRequest) -> Asked:
-    """Resolve a request without its engine: nothing is obtained and no server is contacted.
+    """Resolve a request without obtaining the engine or contacting a server.
 
     Raises:
         UsageError: If the request names something that does not exist.
     """
-    workload = find_workload(request.workload).only(request.operations).without(request.remove)
+    workload = only(find_workload(request.workload), request.operations)
+    workload = without_parts(workload, request.remove)
     engine = find_engine(request.engine)
     language = language_asked(request, workload, engine)
     if request.foreign_keys:
-        workload = workload.with_foreign_keys()
+        workload = with_foreign_keys(workload)
         # Some dialects cannot have keys, which is checked here without starting a server.
         workload.keys(engine.facts.dialects_of(language), request.scale)
     if request.forced:
         texts = {name: forced["sql"] for name, forced in request.forced.items()}
-        workload = workload.playing(texts)
+        workload = with_texts(workload, texts)
     behaviour = engine.engine()
     if isinstance(behaviour, Speaks):
         behaviour.speak(language)

@@ -66,12 +66,12 @@ def check_request(
 def _check_dsn_and_pin(
     request: RunRequest, workload: Workload, behaviour: Engine, language: Language
 ) -> None:
-    """Refuse combinations of `--dsn` and `--pin` that would fail only after data were loaded."""
+    """Refuse combinations of `--dsn` and `--pin` that would fail only after loading."""
     _check_tables(workload, workload.tables(language), request.scale, 0)
     server = isinstance(behaviour, Server)
     opens_files = isinstance(behaviour, OpensFiles)
     if request.dsn is not None and not (server or opens_files):
-        raise UsageError(f"--dsn: {request.engine} is no server; leave --engine out")
+        raise UsageError(f"--dsn: the engine {request.engine} is not a server: remove --engine")
     if request.dsn is not None and opens_files:
         _check_file(request.dsn, workload, request.engine)
     if (
@@ -80,44 +80,47 @@ def _check_dsn_and_pin(
         and not isinstance(behaviour, HasSessionSettings | OpensFiles)
     ):
         raise UsageError(
-            f"--set needs a private server: sessions of {request.engine} have no settings,"
-            " and a running server has its owner's"
+            f"--set needs a server that Assay starts: {request.engine} has no session settings,"
+            " and Assay "
+            "does not change the settings of a running server"
         )
     if "engine" in request.pin and (request.dsn is not None or not server):
-        who = "a running server is not ours to move" if server else "it shares the driver's process"
-        raise UsageError(f"--pin engine: {who}; pin the client only")
+        why = "Assay does not pin running servers" if server else "it runs in the client's process"
+        raise UsageError(f"--pin engine: {why}; pin the client only")
     allowed = os.sched_getaffinity(0)
     if strange := sorted({cpu for cpus in request.pin.values() for cpu in cpus} - allowed):
         raise UsageError(
-            f"--pin: CPU {', '.join(map(str, strange))} is not there or not ours; there are"
-            f" {', '.join(map(str, sorted(allowed)))}"
+            f"--pin: CPU {', '.join(map(str, strange))} does not exist or is not available to "
+            f"Assay; available CPUs: {', '.join(map(str, sorted(allowed)))}"
         )
 
 
 def _check_file(dsn: str, workload: Workload, engine: str) -> None:
-    """Refuse a DSN that is not a file of the engine, and loading data into a user's file."""
+    """Refuse a DSN that is not a database file of the engine, and loading into a user's file."""
     schemes = find_engine(engine).facts.schemes
     if not any(dsn.startswith(f"{scheme}:") for scheme in schemes):
         raise UsageError(
-            f"--dsn: {engine} is no server; write {schemes[0]}:FILE, or leave --engine out"
+            f"--dsn: the engine {engine} is not a server: write {schemes[0]}:FILE, or remove "
+            "--engine"
         )
     if workload.makes_data:
         raise UsageError(
-            f"--dsn {dsn}: {workload.facts.name} makes tables, which are not made in a file of"
-            " yours: leave --dsn out, or name a folder of .sql files that asks its tables"
+            f"--dsn {dsn}: the workload {workload.facts.name} creates tables, and Assay creates "
+            "no tables in your database file: remove --dsn, or name a folder of .sql files "
+            "that query the file's own tables"
         )
 
 
 def _check_drivers(request: RunRequest, behaviour: Engine) -> None:
     if request.drivers and not isinstance(behaviour, Bridged):
         raise UsageError(
-            f"--driver: {request.engine} is not reached by a JDBC driver; leave it out, or say"
-            " --engine jdbc"
+            f"--driver: Assay does not connect to {request.engine} by JDBC: remove --driver, or "
+            "use --engine jdbc"
         )
 
 
 def _check_state(request: RunRequest, workload: Workload, engine: EngineFolder) -> None:
-    """Refuse starting states that cannot be produced."""
+    """Refuse requested cache states that cannot be produced."""
     if request.state == STATE_HOT:
         return
     if request.dsn is not None:
@@ -126,20 +129,24 @@ def _check_state(request: RunRequest, workload: Workload, engine: EngineFolder) 
             if request.state == STATE_LOADED
             else "a running server and its files are its owner's, who alone may restart it"
         )
-        raise UsageError(f"--state {request.state}: {why}. Leave one of --state and --dsn out")
+        raise UsageError(f"--state {request.state}: {why}. Remove --state or --dsn")
     if engine.facts.kind == "none":
-        raise UsageError(f"--state {request.state}: {request.engine} keeps no data; leave it out")
+        raise UsageError(
+            f"--state {request.state}: {request.engine} stores no data: remove --state"
+        )
     if request.state == STATE_LOADED:
         _check_loaded(request, workload)
 
 
 def _check_loaded(request: RunRequest, workload: Workload) -> None:
     if not workload.makes_data:
-        raise UsageError(f"--state loaded: {workload.facts.name} loads nothing; leave it out")
+        raise UsageError(
+            f"--state loaded: the workload {workload.facts.name} loads no data: remove --state"
+        )
     if request.prepare:
         raise UsageError(
-            "--state loaded and --prepare: what changes the data comes between loading and the"
-            " first query; leave one of the two out"
+            "--state loaded needs the first query directly after loading, and --prepare "
+            "changes the data between the two: remove one of the two options"
         )
 
 
@@ -148,23 +155,29 @@ def _check_probes(request: RunRequest) -> None:
     names = [probe.name for probe in probes if not isinstance(probe, Refusing)]
     for name in request.probes or ():
         if any(name == probe.name and isinstance(probe, Refusing) for probe in probes):
-            raise UsageError(f"--probes {name}: this probe runs with --{name}; use that option")
+            raise UsageError(
+                f"--probes {name}: the option --{name} starts this probe: use --{name} instead"
+            )
         if name not in names:
             raise UsageError(f"--probes: unknown probe {name!r}; {suggestion(name, names)}")
 
 
 def _check_programs(request: RunRequest, engine: EngineFolder) -> None:
-    """Refuse options about a private server's programs and directories without such a server."""
+    """Refuse options on a private server if the run has none."""
     if request.keep_data and request.dsn is None:
         raise UsageError(
-            "--keep-data needs --dsn: data of private engines are kept anyway. Leave it out"
+            "--keep-data needs --dsn: Assay keeps the data of private engines anyway. Remove "
+            "--keep-data"
         )
     if request.bin_dir is not None and request.dsn is not None:
-        raise UsageError("--bin-dir: a running server has its programs; leave it or --dsn out")
+        raise UsageError(
+            "--bin-dir applies to servers that Assay starts, and --dsn names a running server: "
+            "remove one of the two"
+        )
     if request.bin_dir is not None and not engine.facts.products:
         raise UsageError(
-            f"--bin-dir: {request.engine} has no programs of its own; leave it out, or name a"
-            " server with --engine"
+            f"--bin-dir: {request.engine} has no server programs: remove --bin-dir, or name a "
+            "server with --engine"
         )
 
 
@@ -172,16 +185,16 @@ def _check_prepare(request: RunRequest, workload: Workload, behaviour: Engine) -
     if not request.prepare:
         return
     if not isinstance(behaviour, Prepares):
-        raise UsageError(f"--prepare: {request.engine} knows no SQL; leave it out")
+        raise UsageError(f"--prepare: {request.engine} does not execute SQL: remove --prepare")
     if request.keep_data:
         raise UsageError(
-            "--prepare changes the tables, and --keep-data leaves them to runs that want the plain"
-            " ones: leave one of the two out"
+            "--prepare changes the tables, and --keep-data leaves them for later runs, which "
+            "expect unchanged tables: remove one of the two"
         )
     if request.dsn is not None and not workload.makes_data:
         raise UsageError(
-            f"--prepare changes tables that Assay made, and {workload.facts.name} reads those that"
-            " the running server has: change these yourself, or leave it out"
+            f"--prepare changes tables that Assay created, and {workload.facts.name} reads "
+            "existing tables of the running server: change these yourself, or remove --prepare"
         )
 
 
@@ -193,49 +206,50 @@ def _check_tables(workload: Workload, tables: Iterable[str], scale: float, sets:
 
 
 def _check_test(request: RunRequest, workload: Workload) -> None:
-    """Refuse a test that the workload does not support, or that would change kept data."""
+    """Refuse a TPC-H test that the workload does not support, or that would change kept data."""
     test = specified(request, workload)
     if test is None or test.refresh is None:
         return
     most = refresh_sets_max(request.scale)
     if test.refresh.sets > most:
         raise UsageError(
-            f"--test {test.kind}: it uses {test.refresh.sets} refresh sets, and at scale"
-            f" {request.scale:g} there can be {most}; say --streams {streams_max(test.kind, most)}"
-            " at most, or --no-refresh"
+            f"--test {test.kind} uses {test.refresh.sets} refresh sets, and scale "
+            f"{request.scale:g} has {most} at most: use --streams "
+            f"{streams_max(test.kind, most)} at most, or --no-refresh"
         )
     facts = workload.facts
     tables = facts.refresh.tables if facts.refresh is not None else ()
     _check_tables(workload, tables, request.scale, test.refresh.sets)
     if request.keep_data:
         raise UsageError(
-            "--test changes the tables by its refresh functions, and --keep-data leaves them to"
-            " runs that want the plain ones: leave --keep-data out, or say --no-refresh"
+            "the refresh functions of --test change the tables, and --keep-data leaves them "
+            "for later runs, which expect unchanged tables: remove --keep-data, or add "
+            "--no-refresh"
         )
 
 
 def _check_transactions(request: RunRequest, workload: Workload, engine: EngineFolder) -> None:
-    """Refuse transactions on an engine without transactions."""
+    """Refuse transactions on an engine that does not support them."""
     if engine.facts.transactions:
         return
     test = specified(request, workload)
     if test is not None and test.refresh is not None:
         raise UsageError(
-            f"--test {test.kind}: refresh functions are transactions, and {engine.facts.title} has"
-            " none: say --no-refresh"
+            f"--test {test.kind}: refresh functions are transactions, and {engine.facts.title} "
+            "has no transactions: add --no-refresh"
         )
     dialects = engine.facts.dialects_of(language_asked(request, workload, engine))
     script = workload.script(dialects, request.scale, request.seed)
     for operation in script.operations:
         if any(BEGINS.match(statement.text) for statement in operation.statements):
             raise UsageError(
-                f"{operation.name} of {workload.facts.title} is a transaction, and"
-                f" {engine.facts.title} has none: choose another engine"
+                f"the operation {operation.name} of {workload.facts.title} is a transaction, "
+                f"and {engine.facts.title} has no transactions: choose another engine"
             )
 
 
 def _check_clients(request: RunRequest, workload: Workload, engine: EngineFolder) -> None:
-    """Refuse clients that the workload or the engine's sessions do not support."""
+    """Refuse a number of clients that the workload or the engine's sessions do not support."""
     name = workload.facts.name
     programs = [
         operation.program for operation in workload.facts.operations.values() if operation.program
@@ -246,29 +260,31 @@ def _check_clients(request: RunRequest, workload: Workload, engine: EngineFolder
             folder.facts.name for folder in find_engines().values() if folder.facts.programs
         )
         raise UsageError(
-            f"{name} is played by programs of the driver that read rows, and the session of"
-            f" {request.engine} plays none: choose one of {able} with --engine"
+            f"operations of {name} are programs that read result rows, and Assay cannot run "
+            f"such programs on {request.engine}: choose one of {able} with --engine"
         )
     _check_receipt(workload)
     if request.think_time and not workload.waits:
-        raise UsageError(f"--think-time: {name} does not say how long people wait; leave it out")
+        raise UsageError(
+            f"--think-time: the workload {name} declares no think times: remove --think-time"
+        )
     if request.think_time and request.rate_per_s is not None:
         raise UsageError(
-            "--think-time and --rate: people at terminals make the rate; leave one of the two out"
+            "--think-time and --rate: think times determine the rate, so remove one of the two"
         )
     if request.statements is not None and not engine.facts.prepares:
         raise UsageError(
-            f"--statements: the session of {request.engine} sends statements in one way; leave it"
-            " out"
+            f"--statements: Assay sends statements to {request.engine} in one way only: remove "
+            "--statements"
         )
     if request.rate_per_s is not None and request.rate_per_s * request.time_s < 1:
         raise UsageError(
-            f"--rate {request.rate_per_s:g}: no operation becomes due within {request.time_s:g} s;"
-            " measure longer with --time, or raise the rate"
+            f"--rate {request.rate_per_s:g}: no operation is due within {request.time_s:g} s: "
+            "measure longer with --time, or raise the rate"
         )
     if request.pipeline and not engine.facts.pipelines:
         raise UsageError(
-            f"--pipeline: the session of {request.engine} waits for each answer; leave it out"
+            f"--pipeline: a connection to {request.engine} waits for each answer: remove --pipeline"
         )
 
 
@@ -280,7 +296,7 @@ def _reads_rows(workload: str, program: str) -> bool:
 
 
 def _check_receipt(workload: Workload) -> None:
-    """Refuse receipt names that do not belong to the operation's program."""
+    """Refuse names of receipts (acknowledged writes) that the operation's program lacks."""
     receipt = workload.facts.receipt
     if receipt is None:
         return
@@ -290,5 +306,6 @@ def _check_receipt(workload: Workload) -> None:
     if list(receipt.names) != names:
         listed = ", ".join(names) or "none"
         raise UsageError(
-            f"{workload.facts.name}: receipt.names are those of {program}, in its order: {listed}"
+            f"{workload.facts.name}: receipt.names must list the names of the program {program} "
+            f"in its order: {listed}"
         )

@@ -1,4 +1,4 @@
-"""Options for the conditions of a run: state, buffer, CPUs."""
+"""Resolves options on the conditions of a run: cache state, buffer size, CPUs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CACHE = "cache"
 
 @dataclass(frozen=True)
 class Beginning:
-    """The required contents of memory when the timed part begins.
+    """The cache state that is required when the timed part begins.
 
     Attributes:
         state: One of `assay.running.asked.request.STATES`.
@@ -40,7 +40,7 @@ class Beginning:
 
 
 def beginning(given: Collection[str], text: str, *, mixed: bool) -> Beginning:
-    """Return the meaning of `--state`.
+    """Return the cache state and the number of untimed passes that `--state` requests.
 
     A second pass would find in memory the data that the first one read. A state other than hot is
     therefore measured by one pass, unless `--min-time` is given.
@@ -50,9 +50,11 @@ def beginning(given: Collection[str], text: str, *, mixed: bool) -> Beginning:
     """
     state, passes = parse_state(text)
     if mixed and text.partition(":")[2]:
-        raise UsageError(f"--state {text}: a mix has no passes; say --warmup")
+        raise UsageError(f"--state {text}: a mix has no passes: use --warmup instead")
     if mixed and state != STATE_HOT and "warmup" in given:
-        raise UsageError(f"--state {state} and --warmup: a warm-up ends it; leave one out")
+        raise UsageError(
+            f"--state {state} and --warmup: a warm-up changes that state, so remove one of the two"
+        )
     return Beginning(state, passes, state == STATE_HOT or "min_time" in given)
 
 
@@ -80,7 +82,10 @@ def with_buffer(
     if size is None:
         return settings
     if dsn is not None:
-        raise UsageError("--buffer: a running server has its owner's; leave it or --dsn out")
+        raise UsageError(
+            "--buffer: Assay does not change the buffer pool of a running server: remove "
+            "--buffer or --dsn"
+        )
 
     try:
         size_bytes = parse_bytes(size)
@@ -89,9 +94,11 @@ def with_buffer(
     try:
         name, value = find_engine(engine).advising().setting(CACHE, str(size_bytes))
     except CannotError as error:
-        raise UsageError(f"--buffer: {engine}: {error}; leave it out") from error
+        raise UsageError(f"--buffer: {engine}: {error}: remove --buffer") from error
     if name in settings:
-        raise UsageError(f"--buffer and --set {name} are the same: leave one out")
+        raise UsageError(
+            f"--buffer and --set {name} change the same setting: remove one of the two"
+        )
     return settings | {name: value}
 
 
@@ -111,22 +118,24 @@ def with_durability(
     if dsn is not None:
         if level is not None:
             raise UsageError(
-                "--durability: a running server has its owner's, which is read and recorded; leave"
-                " it out"
+                "--durability: Assay records the durability settings of a running server and "
+                "does not change them: remove --durability"
             )
         return None, {}
     if level is not None and level not in levels:
         there = ", ".join(levels)
         hint = f"its levels are {there}" if levels else "it has no levels; leave it out"
-        raise UsageError(f"--durability {level}: {engine} has none of that name: {hint}")
+        raise UsageError(
+            f"--durability {level}: {engine} has no durability level of that name: {hint}"
+        )
     if level is None and FULL not in levels:
         return None, {}
     of_level = levels[level or FULL].settings
     for name, value in of_level.items():
         if level is not None and settings.get(name, value).lower() != value.lower():
             raise UsageError(
-                f"--durability {level} has {name} = {value}, and --set {name}={settings[name]} is"
-                " another: leave one of the two out"
+                f"--durability {level} sets {name} = {value}, and --set {name}={settings[name]} "
+                "contradicts it: remove one of the two"
             )
     ours = {name: value for name, value in of_level.items() if name not in settings}
     return level_of(facts.durability, ours | settings), ours
@@ -147,10 +156,10 @@ def with_techniques_off(
     except UsageError as error:
         raise UsageError(f"--without: {engine}: {error}") from error
     if both := sorted(settings.keys() & off.keys()):
-        raise UsageError(f"--without sets {both[0]}, and so does --set: leave one out")
+        raise UsageError(f"--without sets {both[0]}, and --set sets it too: remove one of the two")
     return settings | off
 
 
 def resolved_pin(text: str | None) -> dict[str, list[int]]:
-    """Return CPUs by the process that is pinned to them. `UsageError` lists the available CPUs."""
+    """Return the CPUs by the process pinned to them; `UsageError` lists the available CPUs."""
     return {} if text is None else resolve_pin(text, Host.this())

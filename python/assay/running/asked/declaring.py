@@ -25,7 +25,7 @@ LONG = re.compile(r"--([a-z][a-z-]*)")
 
 
 class Group(StrEnum):
-    """The groups in which help and docs list options, in this order."""
+    """Groups in which help and documentation list options."""
 
     ASKED = "What is asked"
     LOAD = "Load"
@@ -38,12 +38,12 @@ class Group(StrEnum):
 
 
 class Needs(StrEnum):
-    """The kinds of run that an option needs; it is refused for other kinds."""
+    """Kinds of run that an option needs; other kinds refuse it."""
 
     MIX = "a mix"
-    DRAWN = "a mix whose operations are drawn"
-    SEQUENCE = "a mix whose clients play its order"
-    ORDER = "an order that is repeated"
+    DRAWN = "operations drawn at random"
+    SEQUENCE = "clients that repeat a sequence"
+    ORDER = "queries in a fixed order"
     TEST = "a test"
     FLEET = "a fleet"
 
@@ -56,7 +56,7 @@ def value_text(value: object) -> object:
 
 
 def listed(value: object) -> object:
-    """Return a list unchanged, or a single text as a list."""
+    """Return a list unchanged, or a single text as a list of one."""
     return (value,) if isinstance(value, str) else value
 
 
@@ -67,7 +67,7 @@ Table = dict[str, Text]
 
 @dataclass(frozen=True)
 class Option:
-    """The description of an option, apart from its name, type and default.
+    """The description of a command-line option: group, help and when it has an effect.
 
     Attributes:
         group: Group in which help and reference list it.
@@ -87,13 +87,13 @@ class Option:
 
     @property
     def shown(self) -> str | None:
-        """Return the placeholder of a value; None without one."""
+        """The placeholder of an option's value in help; None without one."""
         return self.metavar or "|".join(self.choices) or None
 
     def __get_pydantic_json_schema__(
         self, schema: CoreSchema, handler: GetJsonSchemaHandler
     ) -> dict[str, Any]:
-        """Return the key's JSON schema, with the option's help as its description."""
+        """Return the JSON Schema of an option's key in study files, with its help."""
         described = {**handler(schema), "description": as_keys(self.help)}
         return described | ({"enum": [*self.choices, None]} if self.choices else {})
 
@@ -103,7 +103,7 @@ LETTERS = {"--operation": "-o"}
 
 
 def declared(field: FieldInfo) -> Option | None:
-    """Return the declaration of a model's field; None if the field is not an option."""
+    """Return the option declaration of a model's field; None if the field is not an option."""
     return next((said for said in field.metadata if isinstance(said, Option)), None)
 
 
@@ -113,5 +113,5 @@ def long_name(key: str) -> str:
 
 
 def as_keys(help_text: str) -> str:
-    """Return a help text for study files, whose keys have no `--`, and `_` for `-`."""
+    """Return an option's help for study files: no `--`, and `_` for `-`."""
     return LONG.sub(lambda match: match[1].replace("-", "_"), help_text)

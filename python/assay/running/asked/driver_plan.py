@@ -30,7 +30,7 @@ SESSIONS_PER_WORKER = 32
 
 @dataclass(frozen=True)
 class Mix:
-    """Rules for executing a workload's mix, other than its weights.
+    """Rules for executing a workload's mix of operations, apart from its weights.
 
     Attributes:
         before: Operations that are executed once before the first phase, if the state is hot.
@@ -56,7 +56,7 @@ def driver_plan(
     after: Sequence[str] = (),
     mix: Mix = Mix(),
 ) -> dict[str, Any]:
-    """Return the driver's plan; the driver's documentation explains its keys.
+    """Return the driver's load plan for a request.
 
     Without clients the plan is the power order: untimed, checked passes as the state requires, then
     timed ones. With clients the plan is a mix of the operations, drawn by their weights. If the
@@ -97,7 +97,7 @@ def driver_plan(
 
 
 def _later(phase: Mapping[str, Any], operations: int) -> dict[str, Any]:
-    """Return the phase, delayed until the engine's counters were read once more, with one session.
+    """Return a phase that starts only after the engine's counters were read again.
 
     Counters are read once a second, so the phase is not part of the measured part's figures.
     """
@@ -110,7 +110,7 @@ def _later(phase: Mapping[str, Any], operations: int) -> dict[str, Any]:
 def plan_of(
     request: RunRequest, operations: Sequence[str], phases: Sequence[Mapping[str, Any]]
 ) -> dict[str, Any]:
-    """Return a plan in which each session has its own thread."""
+    """Return a load plan in which each session has its own thread."""
     return {
         "operations": list(operations),
         "phases": list(phases),
@@ -123,7 +123,7 @@ def plan_of(
 
 
 def steps(plan: Mapping[str, Any]) -> dict[str, tuple[int, int | None]]:
-    """Return by phase the number of operations before it and in it; None in a timed phase."""
+    """Return the number of operations before and in each phase; None in a timed phase."""
     counts: dict[str, tuple[int, int | None]] = {}
     before = 0
     for phase in plan["phases"]:
@@ -136,7 +136,7 @@ def steps(plan: Mapping[str, Any]) -> dict[str, tuple[int, int | None]]:
 
 
 def plan_sessions(plan: Mapping[str, Any]) -> int:
-    """Return the number of sessions that a plan needs at once."""
+    """Return the number of sessions that a load plan needs at once."""
     return max(int(phase["arrival"].get("clients", 1)) for phase in plan["phases"])
 
 
@@ -150,7 +150,7 @@ def _passes(request: RunRequest, order: list[int]) -> list[dict[str, Any]]:
 
 
 def _forced(request: RunRequest) -> list[dict[str, Any]]:
-    """Return phases of rounds that execute each text once, in orders drawn from the seed.
+    """Return phases whose rounds execute each forced plan once, in random orders.
 
     Every second round has the reverse order of the one before. With several rounds, each text is
     first executed once untimed.
@@ -174,7 +174,7 @@ def _forced(request: RunRequest) -> list[dict[str, Any]]:
 def _drawn(
     order: Sequence[str], weights: Mapping[str, int], operations: Sequence[str], mix: Mix
 ) -> dict[str, Any]:
-    """Return the operations that clients draw, or execute in order."""
+    """Return the operations that clients draw at random, or execute in a fixed order."""
     if mix.in_order:
         return {"operations": [operations.index(name) for name in order], "in_order": True}
     names = list(dict.fromkeys(order))
@@ -183,7 +183,7 @@ def _drawn(
 
 
 def _span(mixes: int | None, seconds: float, most: int | None = None) -> dict[str, Any]:
-    """Return the length of a mix: a number of mixes, a maximum until steady, or a duration."""
+    """Return the length of a load: a number of query mixes, a maximum, or a duration."""
     if mixes is not None:
         beyond = {} if most is None else {"passes_max": most}
         return {"passes_min": mixes, **beyond, "duration_ns": 0}
@@ -191,7 +191,7 @@ def _span(mixes: int | None, seconds: float, most: int | None = None) -> dict[st
 
 
 def _as_recorded(request: RunRequest, operations: Sequence[str], mix: Mix) -> dict[str, Any]:
-    """Return executions with their due times: an open load with their mean rate."""
+    """Return a load that replays executions at their recorded times."""
     numbers = {name: number for number, name in enumerate(operations)}
     dues = [
         [round(recorded.at_ns / request.speed), numbers[recorded.operation], recorded.row]
@@ -203,7 +203,7 @@ def _as_recorded(request: RunRequest, operations: Sequence[str], mix: Mix) -> di
 
 
 def without_dues(plan: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a plan for the record, without due times, which are in the events already."""
+    """Return a load plan without recorded times, which the events have already."""
     phases = [{key: said for key, said in phase.items() if key != DUES} for phase in plan["phases"]]
     return {**plan, "phases": phases}
 
@@ -211,7 +211,7 @@ def without_dues(plan: Mapping[str, Any]) -> dict[str, Any]:
 def _mix(
     request: RunRequest, drawn: dict[str, Any], operations: Sequence[str], mix: Mix
 ) -> list[dict[str, Any]]:
-    """Return a warm-up with as many clients at full speed, and the requested load."""
+    """Return the phases of a load: a warm-up at full speed, then the requested load."""
     closed = {"shape": "closed", "clients": request.clients}
     rate = {"shape": "open", "rate_per_s": request.rate_per_s, "clients": request.clients}
     if request.think_time:

@@ -35,26 +35,33 @@ TIME_DEFAULT = "60s"
 
 
 class ObserveOptions(BaseModel):
-    """All options of an observation, as a user writes them."""
+    """All options of `assay observe`, as a user writes them."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     dsn: Annotated[
         str | None,
         Option(
-            Group.SERVER, "Address of the running server, as its own clients write it.", "ADDRESS"
+            Group.SERVER,
+            "Address of the running server, such as postgresql://user@host/database.",
+            "ADDRESS",
         ),
     ] = None
     engine: Annotated[
         str | None,
-        Option(Group.SERVER, "Its engine [default: what --dsn names].", "NAME"),
+        Option(
+            Group.SERVER,
+            "Engine of the running server [default: the engine that --dsn names].",
+            "NAME",
+        ),
     ] = None
     fleet: Annotated[
         str | None,
         Option(
             Group.SERVER,
-            "Where the agent on the server's host has joined (see `assay agent`).",
-            "tcp://HOST:PORT",
+            "Address that the agent on the server's host connects to: tls://HOST:PORT (needs"
+            " --fleet-tls) or tcp://HOST:PORT (needs --fleet-plain); see `assay agent`.",
+            "tls://HOST:PORT",
         ),
     ] = None
     fleet_plain: FleetPlain = False
@@ -76,15 +83,15 @@ class ObserveOptions(BaseModel):
         bool,
         Option(
             Group.OBSERVATION,
-            "Ask the server afterwards how it plans the statements that took most of the time;"
-            " nothing is executed.",
+            "After the observation, capture the plans of the statements that took most of the"
+            " time, without executing them.",
         ),
     ] = True
 
 
 @dataclass(frozen=True)
 class Observation:
-    """An observation that can be executed.
+    """An observation that is ready to execute.
 
     Attributes:
         request: Observation in the form of a run's request, for the record.
@@ -101,7 +108,7 @@ class Observation:
     time_s: float | None
 
     def facts(self, version: str) -> dict[str, Any]:
-        """Return the facts that run.json has from its creation on."""
+        """The facts that run.json of an observation has from its creation on."""
         engine = self.engine.facts
         return {
             "kind": KIND_OBSERVED,
@@ -133,7 +140,7 @@ class Observation:
 
 
 def observe_options(values: Mapping[str, Any]) -> ObserveOptions:
-    """Return the options, by their names.
+    """Return the options of `assay observe` from a dictionary of values.
 
     Raises `UsageError` for an unknown option.
     """
@@ -153,17 +160,19 @@ def observation_of(options: ObserveOptions) -> Observation:
     """
     if options.dsn is None:
         raise UsageError(
-            "no server is named: say --dsn postgresql://user@host/database; `assay run` starts one"
+            "no server is named: add --dsn postgresql://user@host/database, or use `assay "
+            "run`, which starts a server"
         )
     if options.until_stopped and options.time is not None:
-        raise UsageError("--time and --until-stopped: leave one of the two out")
+        raise UsageError("--time and --until-stopped contradict each other: remove one of the two")
     name, _ = engine_of(options.engine, options.dsn)
     engine = find_engine(name)
     behaviour = engine.engine()
     if not (isinstance(behaviour, WatchesStatements) and isinstance(behaviour, Server)):
         raise UsageError(
-            f"{engine.facts.title} cannot be observed: it does not report the statements of its"
-            f" other clients. {_able()} can; to drive statements of your own, use assay run"
+            f"{engine.facts.title} cannot be observed, because it does not report the "
+            f"statements of other clients. {_able()} can be observed. To measure statements of "
+            "your own, use assay run"
         )
     time_s = None
     if not options.until_stopped:
@@ -186,7 +195,7 @@ def observation_of(options: ObserveOptions) -> Observation:
 
 
 def _checked_agent(options: ObserveOptions) -> str | None:
-    """Return the folder of certificates for the agent on the server's host.
+    """Return the folder of TLS certificates for the agent on the server's host.
 
     Raises:
         UsageError: If the options of the agent contradict each other.
@@ -194,19 +203,20 @@ def _checked_agent(options: ObserveOptions) -> str | None:
     if options.fleet is None:
         if options.engine_host or options.fleet_plain or options.fleet_tls:
             raise UsageError(
-                "--engine-host: add --fleet, with the place where the agent has joined"
+                "--engine-host needs --fleet with the address that the agent has joined, as "
+                "tcp://HOST:PORT or tls://HOST:PORT"
             )
         return None
     if options.engine_host is None:
         raise UsageError(
-            "--fleet: an observation drives nothing; name the agent on the server's host with"
-            " --engine-host, or leave --fleet out"
+            "--fleet: an observation generates no load: name the agent on the server's host "
+            "with --engine-host, or remove --fleet"
         )
     asked = parse_fleet(options.fleet)
     if asked.meeting is None or asked.hosts is not None:
         raise UsageError(
-            f"--fleet {options.fleet}: name the place where the agent on the server's host has"
-            " joined, as tcp://HOST:PORT"
+            f"--fleet {options.fleet}: write the address that the agent on the server's host "
+            "has joined, as tcp://HOST:PORT or tls://HOST:PORT"
         )
     check_network(asked.meeting, options.fleet_tls, "--fleet-", plain=options.fleet_plain)
     parse_engine_host(options.engine_host)

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 
 class Obtained(NamedTuple):
-    """The facts of an installed engine, as `Asked` holds them."""
+    """An installed engine or running server: version and facts of the statements."""
 
     product: Product | None
     version: str
@@ -50,7 +50,7 @@ class Obtained(NamedTuple):
 
 
 def obtained(asked: Asked, teller: Teller) -> Obtained:
-    """Return the engine (None: a running server), its version, and facts of the statements.
+    """Return the installed engine or the running server, and facts of the run's statements.
 
     Raises:
         UsageError: If a running server cannot execute a statement.
@@ -81,7 +81,7 @@ def _product(request: RunRequest, behaviour: Engine, teller: Teller) -> Product:
 
 
 def _looked_at(asked: Asked) -> Obtained:
-    """Get a running server's version, and have it prepare the run's statements."""
+    """Return a running server's version, after it has prepared the run's statements."""
     request, behaviour = asked.request, asked.behaviour
     if not isinstance(behaviour, Server):
         raise UsageError("--dsn needs an engine that is a server")
@@ -90,11 +90,8 @@ def _looked_at(asked: Asked) -> Obtained:
         instance = behaviour.attach(address)
         try:
             pooled = isinstance(behaviour, TellsPooler) and behaviour.is_pooled(instance)
-            if pooled and request.statements == PREPARED:
-                raise UsageError(
-                    "--statements prepared: a pooler gives the next transaction another connection,"
-                    " which has not prepared them; name the server itself in --dsn, or leave it out"
-                )
+            if pooled:
+                _check_sessions(request)
             facts, begin = None, None
             if asked.workload.makes_data:
                 _check_pooled(asked, pooled=pooled)
@@ -124,12 +121,27 @@ def _begin_read_only(asked: Asked, instance: Instance) -> str | None:
     return begin
 
 
+def _check_sessions(request: RunRequest) -> None:
+    """Refuse options that sessions keep: the next transaction may have another session."""
+    if request.statements == PREPARED:
+        raise UsageError(
+            "--statements prepared: a pooler may give the next transaction a "
+            "connection without the prepared statements: name the server itself in "
+            "--dsn, or remove --statements"
+        )
+    if request.settings:
+        raise UsageError(
+            f"{next(iter(request.settings))}: a pooler does not pass on the settings of a "
+            "session: name the server itself in --dsn, or remove --set"
+        )
+
+
 def _check_pooled(asked: Asked, *, pooled: bool) -> None:
     """Refuse to make tables through a pooler: schema locks belong to one connection."""
     if pooled:
         raise UsageError(
-            f"{asked.workload.facts.name} makes tables of its own, which a pooler does not let"
-            " sessions find again: name the server itself in --dsn, not the pooler"
+            f"the workload {asked.workload.facts.name} creates tables, which sessions may not "
+            "find again through a pooler: name the server itself in --dsn, not the pooler"
         )
 
 

@@ -1,226 +1,28 @@
-"""The options of a run, each declared only here.
+"""The options of a run that must be parsed, and all options together.
 
-A `RunRequest` also has the fields of `PlainOptions`, which need no parsing. Options that must be
-parsed (`30s`, `duckdb@1.1`) are texts in `RunOptions` and parsed values in the request, see
-`running.asked.understanding`.
+Each option is declared only once: here, or in `plain_options` if it needs no parsing. An option
+that must be parsed (`30s`, `duckdb@1.1`) is a text in `RunOptions` and a parsed value in the
+request, see `running.asked.understanding`.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field, ValidationError
 
 from assay.engines.durability import LEVELS
 from assay.model.errors import UsageError, suggestion
 from assay.model.language import LANGUAGES
-from assay.running.asked.agent_options import EngineHostName, FleetPlain, FleetTls
+from assay.running.asked.agent_options import FleetTls
 from assay.running.asked.declaring import Group, Needs, Option, Table, Text, Texts
-from assay.running.asked.parsing import (
-    PARAMETERS,
-    SEED_MAX,
-    STATEMENTS,
-    TESTS,
-    number_of_clients,
-)
+from assay.running.asked.parsing import PARAMETERS
+from assay.running.asked.plain_options import PlainOptions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pydantic_core import ErrorDetails
-
-
-class PlainOptions(BaseModel):
-    """Options that need no parsing: a flag, a number, a name."""
-
-    model_config = ConfigDict(
-        extra="forbid", frozen=True, validate_by_name=True, validate_by_alias=True
-    )
-
-    dsn: Annotated[
-        str | None,
-        Option(
-            Group.SERVER, "Address of a running server, as its own clients write it.", "ADDRESS"
-        ),
-    ] = None
-    fleet: Annotated[
-        Text | None,
-        Option(
-            Group.SERVER,
-            "Generate the load from several agents: N on this host, or those of other hosts that"
-            " connect to this address (see `assay agent`).",
-            "N|[N@]tcp://HOST:PORT",
-        ),
-    ] = None
-    fleet_plain: FleetPlain = False
-    engine_host: EngineHostName = None
-    keep_data: Annotated[
-        bool, Option(Group.SERVER, "With --dsn: leave the tables for the next run.")
-    ] = False
-    allow_writes: Annotated[
-        bool,
-        Option(Group.SERVER, "With --dsn: allow statements that write into existing tables."),
-    ] = False
-    roll_back: Annotated[
-        bool,
-        Option(
-            Group.SERVER,
-            "With --dsn: run each operation in a transaction and roll it back.",
-        ),
-    ] = False
-    test: Annotated[
-        str | None,
-        Option(
-            Group.LOAD,
-            "A test of the specification: power, throughput, both twice (full), or power"
-            " until passes are alike (steady).",
-            choices=TESTS,
-        ),
-    ] = None
-    streams: Annotated[
-        int | None,
-        Option(
-            Group.LOAD,
-            "Query streams of the throughput test [default: the specification's minimum].",
-            needs=Needs.TEST,
-        ),
-        Field(ge=1),
-    ] = None
-    refresh: Annotated[
-        bool, Option(Group.LOAD, "Play the refresh functions of a test.", needs=Needs.TEST)
-    ] = True
-    refresh_batches: Annotated[
-        int,
-        Option(
-            Group.LOAD,
-            "Number of transactions of each refresh function; 0: one for each order.",
-            needs=Needs.TEST,
-        ),
-        Field(ge=0),
-    ] = 1
-    clients: Annotated[
-        int | None,
-        Option(
-            Group.LOAD,
-            "Number of concurrent sessions that draw from the mix [default: 1 for a mix].",
-            "N",
-            parse=number_of_clients,
-        ),
-        Field(ge=1),
-    ] = None
-    think_time: Annotated[
-        bool,
-        Option(
-            Group.LOAD,
-            "Clients pause before and after each operation, as people at terminals do (TPC-C:"
-            " keying and think time). There are as many clients as the workload has terminals.",
-            needs=Needs.DRAWN,
-        ),
-    ] = False
-    as_recorded: Annotated[
-        bool,
-        Option(
-            Group.LOAD,
-            "Play what `assay capture` recorded, each execution with its values when it began;"
-            " --time then ends it early, and there is no warm-up.",
-            needs=Needs.DRAWN,
-        ),
-    ] = False
-    speed: Annotated[
-        float,
-        Option(
-            Group.LOAD,
-            "With --as-recorded: factor of speed, such as 2 for twice as fast as recorded.",
-            "FACTOR",
-            needs=Needs.DRAWN,
-        ),
-        Field(gt=0),
-    ] = 1.0
-    pipeline: Annotated[
-        bool,
-        Option(
-            Group.LOAD,
-            "Send statements before earlier answers arrive, if they do not need them.",
-            needs=Needs.MIX,
-        ),
-    ] = False
-    statements: Annotated[
-        str | None,
-        Option(
-            Group.LOAD,
-            "Statements are 'prepared' once a session, or sent as 'text' that is planned at each"
-            " execution [default: prepared in a mix].",
-            choices=STATEMENTS,
-        ),
-    ] = None
-    mixes: Annotated[
-        int | None,
-        Option(
-            Group.LOAD,
-            "Number of measured mixes, if each client plays them in order [default: the"
-            " workload's, or as long as --time says].",
-            needs=Needs.SEQUENCE,
-        ),
-        Field(ge=1),
-    ] = None
-    warmup_mixes: Annotated[
-        int | None,
-        Option(
-            Group.LOAD,
-            "Number of mixes that are played before the measured ones.",
-            needs=Needs.SEQUENCE,
-        ),
-        Field(ge=0),
-    ] = None
-    mixes_max: Annotated[
-        int | None,
-        Option(
-            Group.LOAD,
-            "With --until-steady: maximum number of mixes [default: 10 times --mixes, or 100 a"
-            " client if that is more].",
-            needs=Needs.SEQUENCE,
-        ),
-        Field(ge=1),
-    ] = None
-    seed: Annotated[
-        int, Option(Group.LOAD, "Seed of all random choices."), Field(ge=0, le=SEED_MAX)
-    ] = 1
-    foreign_keys: Annotated[
-        bool, Option(Group.DATA, "Load the data with the workload's foreign keys.")
-    ] = False
-    copies: Annotated[
-        int,
-        Option(
-            Group.HOST,
-            "Take this many snapshots of the device during the load, recover each, and compare it"
-            " with the acknowledged writes (needs --device own).",
-            needs=Needs.DRAWN,
-        ),
-        Field(ge=0),
-    ] = 0
-    allow_host_changes: Annotated[
-        bool,
-        Option(
-            Group.HOST,
-            "Allow changes that affect the whole host: --read-ahead, --device, and dropping all"
-            " caches for --state cold (needs root).",
-        ),
-    ] = False
-    block_trace: Annotated[
-        bool,
-        Option(
-            Group.OBSERVATION,
-            "Trace every request of block devices: the report shows how contiguous reads were"
-            " (needs root).",
-        ),
-    ] = False
-    plans: Annotated[
-        bool,
-        Option(
-            Group.OBSERVATION,
-            "Ask each operation for its plan, after the measured part: takes about one more pass.",
-        ),
-    ] = True
 
 
 class RunOptions(PlainOptions):
@@ -237,8 +39,8 @@ class RunOptions(PlainOptions):
         str | None,
         Option(
             Group.ASKED,
-            "An engine (see `assay engines`) [default: duckdb, oxigraph for SPARQL, or what --dsn"
-            " names].",
+            "Engine to test, such as postgresql or postgresql@16 (see `assay engines`) [default:"
+            " duckdb, oxigraph for SPARQL, or the engine that --dsn names].",
             "NAME[@VERSION]",
         ),
     ] = None
@@ -246,21 +48,27 @@ class RunOptions(PlainOptions):
         float | None,
         Option(
             Group.ASKED,
-            "Scale of the data; or use the workload's own name for it, such as --warehouses"
-            " [default: the workload's].",
+            "Amount of data, such as 0.1 for SF 0.1; or --NAME with the workload's own name for"
+            " the scale, such as --warehouses [default: the workload's scale].",
             "NUMBER",
         ),
     ] = None
     operation: Annotated[
         Texts,
-        Option(Group.ASKED, "Run this operation only; can be repeated.", "NAME"),
+        Option(
+            Group.ASKED,
+            "Run only this operation (a query or a transaction type); can be repeated.",
+            "NAME",
+        ),
     ] = ()
     remove: Annotated[
         Texts,
         Option(
             Group.ASKED,
-            "Remove this part from each query, or from the operation before the slash (see `assay"
-            " workloads show WORKLOAD --operation NAME`); can be repeated.",
+            "Remove a part of every query to see what the part costs: a clause, such as order-by,"
+            " or 'computation': groups, aggregates, arithmetic and order. NAME/PART removes the"
+            " part PART from operation NAME only. `assay workloads show WORKLOAD --operation NAME`"
+            " lists the parts; can be repeated.",
             "computation|[NAME/]PART",
         ),
     ] = ()
@@ -269,7 +77,7 @@ class RunOptions(PlainOptions):
         Option(
             Group.ASKED,
             "Parameter values: 'default' (those of the specification's validation) or 'drawn'"
-            " from --seed [default: drawn in a test].",
+            " from --seed [default: 'drawn' with --test, otherwise 'default'].",
             choices=PARAMETERS,
         ),
     ] = None
@@ -277,7 +85,8 @@ class RunOptions(PlainOptions):
         str | None,
         Option(
             Group.ASKED,
-            "Query language [default: the workload's first one that the engine speaks].",
+            "Query language [default: the first language of the workload that the engine"
+            " understands].",
             choices=LANGUAGES,
         ),
     ] = None
@@ -292,19 +101,29 @@ class RunOptions(PlainOptions):
     ] = ()
     fleet_tls: FleetTls = None
     bin_dir: Annotated[
-        str | None, Option(Group.SERVER, "Directory of the server's programs.", "DIR")
+        str | None,
+        Option(
+            Group.SERVER,
+            "Directory of the server's programs, such as /usr/lib/postgresql/16/bin.",
+            "DIR",
+        ),
     ] = None
     settings: Annotated[
         Table,
         Field(alias="set"),
-        Option(Group.SERVER, "A setting of the engine; can be repeated.", "NAME=VALUE"),
-    ] = {}
+        Option(
+            Group.SERVER,
+            "Change a setting of the engine, such as work_mem=64MB; can be repeated.",
+            "NAME=VALUE",
+        ),
+    ] = Field(default_factory=dict)
     durability: Annotated[
         str | None,
         Option(
             Group.SERVER,
-            "What a committed transaction survives (see `assay engines show`) [default: full,"
-            " where the engine has levels].",
+            "What a committed transaction survives: full = a crash of the host, relaxed = a crash"
+            " of the engine, none = no crash (see `assay engines show`) [default: full, if the"
+            " engine has levels].",
             choices=LEVELS,
         ),
     ] = None
@@ -312,19 +131,26 @@ class RunOptions(PlainOptions):
         Texts,
         Option(
             Group.SERVER,
-            "Switch off a planner or executor technique (see `assay engines show`); can be"
-            " repeated.",
+            "Switch off a technique of the planner or the executor, such as hash_join of"
+            " PostgreSQL (see `assay engines show`); can be repeated.",
             "TECHNIQUE",
         ),
     ] = ()
     buffer: Annotated[
-        str | None, Option(Group.SERVER, "Size of the engine's own cache of data.", "SIZE")
+        str | None,
+        Option(
+            Group.SERVER,
+            "Size of the engine's own cache of data, such as 1GiB (shared_buffers,"
+            " innodb_buffer_pool_size).",
+            "SIZE",
+        ),
     ] = None
     rate: Annotated[
         float | None,
         Option(
             Group.LOAD,
-            "Operations a second that are due, whether or not a client is free (an open load).",
+            "Number of operations that become due per second, whether or not a client is free (an"
+            " open load). The latency of an operation includes its wait for a free client.",
             "NUMBER",
             needs=Needs.DRAWN,
         ),
@@ -333,22 +159,26 @@ class RunOptions(PlainOptions):
         bool,
         Option(
             Group.LOAD,
-            "Continue after these mixes until throughput and reads are steady, or report that"
-            " they were not.",
+            "Continue beyond --mixes until throughput and reads from disk no longer change; the"
+            " report says if the run never became steady.",
             needs=Needs.SEQUENCE,
         ),
     ] = False
-    time: Annotated[str, Option(Group.LOAD, "Measured time of a mix.", "TIME", needs=Needs.MIX)] = (
-        "30s"
-    )
+    time: Annotated[
+        str, Option(Group.LOAD, "Duration of the measured part.", "TIME", needs=Needs.MIX)
+    ] = "30s"
     warmup: Annotated[
-        str, Option(Group.LOAD, "Warm-up time before the measured part.", "TIME", needs=Needs.MIX)
+        str,
+        Option(
+            Group.LOAD, "Duration of the warm-up before the measured part.", "TIME", needs=Needs.MIX
+        ),
     ] = "5s"
     retries: Annotated[
         int | None,
         Option(
             Group.LOAD,
-            "Attempts beyond the first after a temporary error [default: the workload's].",
+            "How often an operation is repeated after a temporary error, such as a deadlock"
+            " [default: the workload's number of retries].",
             needs=Needs.MIX,
         ),
         Field(ge=0, le=1_000_000),
@@ -357,8 +187,8 @@ class RunOptions(PlainOptions):
         str | None,
         Option(
             Group.LOAD,
-            "Kill the engine with SIGKILL this long after the measured part began, restart it,"
-            " and look for every acknowledged write.",
+            "Kill the engine with SIGKILL this long after the measured part began, restart the"
+            " engine, and search its database for every acknowledged write.",
             "TIME",
             needs=Needs.DRAWN,
         ),
@@ -367,7 +197,7 @@ class RunOptions(PlainOptions):
         str,
         Option(
             Group.LOAD,
-            "Repeat passes over the queries for at least this long.",
+            "Execute all queries in their order, again and again, for at least this long.",
             "TIME",
             needs=Needs.ORDER,
         ),
@@ -376,7 +206,7 @@ class RunOptions(PlainOptions):
         str,
         Option(
             Group.LOAD,
-            "Time limit of an operation, which is then cancelled and counts as failed; 0s: none.",
+            "Cancel an operation after this time, and count it as failed; 0s: no limit.",
             "TIME",
         ),
     ] = "0s"
@@ -385,7 +215,8 @@ class RunOptions(PlainOptions):
         Field(alias="sorted"),
         Option(
             Group.DATA,
-            "Sort a table's rows by columns before they are loaded; can be repeated.",
+            "Sort the rows of a table by these columns before the table is loaded; can be"
+            " repeated.",
             "TABLE=COLUMN,...",
         ),
     ] = ()
@@ -393,8 +224,8 @@ class RunOptions(PlainOptions):
         str | None,
         Option(
             Group.DATA,
-            "Load tables one after another in this order; 'rest' stands for all others, which"
-            " come last by default.",
+            "Load the tables one after another in this order; 'rest' stands for all other tables,"
+            " which otherwise come last.",
             "TABLE,...",
         ),
     ] = None
@@ -410,8 +241,9 @@ class RunOptions(PlainOptions):
         str | None,
         Option(
             Group.DATA,
-            "Data in memory at the start: none (cold), the files (os-warm), as loaded, or all"
-            " after N untimed passes (hot) [default: hot; the files for a test].",
+            "Data in memory at the start: cold = none; os-warm = the data files, in the page"
+            " cache; loaded = the data that loading left there; hot = the data that N untimed"
+            " executions of all queries read [default: hot; os-warm with --test].",
             "cold|os-warm|loaded|hot[:N]",
         ),
     ] = None
@@ -428,8 +260,8 @@ class RunOptions(PlainOptions):
         str | None,
         Option(
             Group.HOST,
-            "Put the data on a loop device of this run alone, with its own read-ahead, counters"
-            " and limits (needs --allow-host-changes).",
+            "Put the data on a loop device that only this run uses, with its own read-ahead,"
+            " counters and limits (needs --allow-host-changes).",
             "own[:SIZE]",
         ),
     ] = None
@@ -437,42 +269,57 @@ class RunOptions(PlainOptions):
         Table,
         Option(
             Group.HOST,
-            "Limit a resource of the engine: cpu (cores), cpus, read-iops, write-iops, read-rate,"
-            " write-rate (bytes a second) or memory; can be repeated.",
+            "Limit a resource of the engine: cpu=2.5 (number of cores), cpus=0-3 (which CPUs),"
+            " memory=4GiB, read-iops=, write-iops= (requests a second), read-rate=, write-rate="
+            " (bytes a second); can be repeated.",
             "NAME=VALUE",
         ),
-    ] = {}
+    ] = Field(default_factory=dict)
     slow: Annotated[
         Table,
         Option(
             Group.HOST,
-            "Slow cpu or disk for the engine by this factor, by pausing its processes again and"
-            " again; can be repeated.",
+            "Make the engine's cpu or disk slower, to measure how much time depends on this"
+            " resource: cpu=2 is half the speed. Assay pauses the engine's processes for short"
+            " times; can be repeated.",
             "NAME=FACTOR",
         ),
-    ] = {}
+    ] = Field(default_factory=dict)
     pin: Annotated[
         str | None,
         Option(
             Group.HOST,
-            "CPUs of the engine and of the client, each as numbers, a NUMA node (`node0`), or"
-            " `rest`: all that the other of the two does not have.",
+            "CPUs of the engine and of the client: CPU numbers, a NUMA node (`node0`), or `rest`"
+            " for all CPUs that the other side does not use.",
             "engine=0,client=rest",
         ),
     ] = None
     probes: Annotated[
-        str, Option(Group.OBSERVATION, "Which probes observe the run.", "all|none|NAME,NAME")
+        str,
+        Option(
+            Group.OBSERVATION,
+            "Probes that take samples during the run: all, none, or a list such as system,disks.",
+            "all|none|NAME,NAME",
+        ),
     ] = "all"
     probe_interval: Annotated[
-        str, Option(Group.OBSERVATION, "Time between two samples of a probe.", "TIME")
+        str,
+        Option(
+            Group.OBSERVATION,
+            "Time between two samples of CPU, memory, disks and the engine's counters.",
+            "TIME",
+        ),
     ] = "100ms"
     profile: Annotated[
         bool,
-        Option(Group.OBSERVATION, "Take CPU samples of the engine: `assay explain` reads them."),
+        Option(
+            Group.OBSERVATION,
+            "Sample which functions of the engine use CPU time; `assay explain` shows them.",
+        ),
     ] = False
     profile_hz: Annotated[
         int,
-        Option(Group.OBSERVATION, "How many CPU samples are taken in a second of CPU time."),
+        Option(Group.OBSERVATION, "Number of CPU samples in a second of CPU time."),
         Field(ge=1, le=10_000),
     ] = 499
 

@@ -1,4 +1,4 @@
-"""The order of rows within tables and of tables during loading, if a run requests one."""
+"""Resolves the order in which rows and tables are loaded, if a run requests one."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ABOUT = re.compile(r'(?is)\b(?:alter\s+table|on)\s+(?:only\s+)?["`]?(\w+)')
 
 @dataclass(frozen=True)
 class LoadOrder:
-    """The requested loading order.
+    """The requested order of rows and tables during loading.
 
     Attributes:
         sorted_by: Columns that the rows of a table are sorted by before they are loaded.
@@ -33,7 +33,7 @@ class LoadOrder:
     tables: Sequence[str] = ()
 
     def identity(self) -> dict[str, Any]:
-        """Return the requested order, without parts that are not requested."""
+        """Return the requested load order, without options that were not given."""
         options: dict[str, Any] = {}
         if self.sorted_by:
             options["sorted_by"] = {table: list(self.sorted_by[table]) for table in self.sorted_by}
@@ -42,7 +42,7 @@ class LoadOrder:
         return options
 
     def facts(self, rows_by_key: str) -> dict[str, Any] | None:
-        """Return the order as run.json stores it; None without a request.
+        """Return the load order as run.json stores it; None without a request.
 
         Args:
             rows_by_key: Note on tables that the engine stores in key order regardless of the
@@ -53,7 +53,7 @@ class LoadOrder:
         return document | {"note": note if self.sorted_by else None} if self.identity() else None
 
     def keys(self, statements: Sequence[str]) -> list[str]:
-        """Return statements for keys and indexes, in the loading order of their tables."""
+        """Return statements for keys and indexes, in the load order of their tables."""
         places = {table.lower(): place for place, table in enumerate(self.tables)}
 
         def place(statement: str) -> int:
@@ -64,7 +64,7 @@ class LoadOrder:
 
 
 def asked_order(request: RunRequest, tables: Sequence[str]) -> LoadOrder:
-    """Return the requested order of all loaded tables."""
+    """Return the requested load order of all tables."""
     given = request.load_order
     others = [table for table in tables if table not in given]
     if not given:
@@ -91,11 +91,11 @@ def parse_sorted(texts: Sequence[str]) -> dict[str, list[str]]:
             raise UsageError(f"--sorted {text}: write it like --sorted lineitem=l_shipdate")
         if table.strip() in columns_by_table:
             raise UsageError(
-                f"--sorted {table.strip()} is given twice: several columns go in one, as in"
-                " --sorted orders=o_orderdate,o_custkey"
+                f"--sorted {table.strip()} is given twice: list several columns in one option, "
+                "as in --sorted orders=o_orderdate,o_custkey"
             )
         if len(set(columns)) < len(columns):
-            raise UsageError(f"--sorted {text}: a column is named twice")
+            raise UsageError(f"--sorted {text} names a column twice")
         columns_by_table[table.strip()] = columns
     return columns_by_table
 
@@ -111,16 +111,16 @@ def parse_load_order(text: str | None) -> list[str]:
     names = [name.strip() for name in text.split(",")]
     if not all(names) or names == [REST]:
         raise UsageError(
-            f"--load-order {text}: name tables, such as lineitem,orders,rest; rest are all that"
-            " are not named, and come last where it is left out"
+            f"--load-order {text}: list table names, such as lineitem,orders,rest. The word "
+            "rest stands for all other tables, which come last by default"
         )
     if twice := next((name for name in names if names.count(name) > 1), None):
-        raise UsageError(f"--load-order {text}: {twice} is named twice")
+        raise UsageError(f"--load-order {text} names {twice} twice")
     return names
 
 
 def check_order(request: RunRequest, workload: Workload, kind: str) -> None:
-    """Refuse orders with unknown tables or columns.
+    """Refuse a load order with unknown tables or columns.
 
     Raises:
         UsageError: If a table or column is unknown. The error message lists the existing ones.
@@ -130,15 +130,15 @@ def check_order(request: RunRequest, workload: Workload, kind: str) -> None:
     if not asked and not request.load_order:
         return
     if kind == "none":
-        raise UsageError(f"{option}: {request.engine} keeps no data; leave it out")
+        raise UsageError(f"{option}: {request.engine} stores no data: remove {option}")
     if request.dsn is not None:
         raise UsageError(
-            f"{option} needs a private database: the row order of a running server's tables is"
-            f" unknown. Change the order there with --prepare"
+            f"{option} works only on a database that Assay starts, because the row order of a"
+            f" running server's tables is unknown: remove --dsn, or sort the rows with --prepare"
         )
     if not workload.facts.tables:
         raise UsageError(
-            f"{option}: {workload.facts.name} has no table that is loaded; leave it out"
+            f"{option}: the workload {workload.facts.name} loads no table: remove {option}"
         )
     _check_tables("--sorted", list(asked), workload.facts.tables)
     for table, columns in asked.items():
@@ -155,4 +155,4 @@ def _check_tables(option: str, named: Sequence[str], tables: Sequence[str]) -> N
     for name in named:
         if name not in tables:
             hint = suggestion(name, list(tables))
-            raise UsageError(f"{option}: no table {name!r} is loaded; {hint}")
+            raise UsageError(f"{option}: the workload loads no table {name!r}; {hint}")

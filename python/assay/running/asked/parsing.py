@@ -45,7 +45,7 @@ def parse_settings(texts: Sequence[str], option: str = "--set") -> dict[str, str
 
 
 def read_prepare(files: Sequence[str], folder: Path = Path()) -> dict[str, str]:
-    """Return texts of SQL files in a folder by their given name, in order.
+    """Return the texts of SQL files in a folder, by the name under which they were given.
 
     Raises:
         UsageError: If a file cannot be read, is empty, or is given twice.
@@ -57,11 +57,13 @@ def read_prepare(files: Sequence[str], folder: Path = Path()) -> dict[str, str]:
         try:
             texts[file] = (folder / file).read_text(encoding="utf-8")
         except UnicodeDecodeError as error:
-            raise UsageError(f"--prepare {file}: it is not UTF-8 ({error.reason})") from error
+            raise UsageError(f"--prepare {file}: the file is not UTF-8 ({error.reason})") from error
         except OSError as error:
-            raise UsageError(f"--prepare {file} cannot be read: {error.strerror}") from error
+            raise UsageError(
+                f"--prepare {file}: the file cannot be read: {error.strerror}"
+            ) from error
         if not texts[file].strip():
-            raise UsageError(f"--prepare {file}: there is no statement in it; leave it out")
+            raise UsageError(f"--prepare {file}: the file contains no statement: remove the option")
     return texts
 
 
@@ -75,7 +77,7 @@ RATE_MAX_PER_S = 10_000_000
 
 
 def parse_state(text: str) -> tuple[str, int]:
-    """Return state and number of untimed passes, from a name of `STATES`, or `hot:3`.
+    """Return cache state and number of untimed passes, from text such as `hot:3`.
 
     Raises:
         UsageError: If the text is not one of these.
@@ -83,9 +85,7 @@ def parse_state(text: str) -> tuple[str, int]:
     name, separator, passes = text.partition(":")
     counted = name == STATE_HOT and passes.isdecimal() and int(passes) > 0
     if name not in STATES or (separator and not counted):
-        raise UsageError(
-            f"--state {text}: one of cold, os-warm, loaded, hot, or hot:N with N passes"
-        )
+        raise UsageError(f"--state {text}: write cold, os-warm, loaded, hot, or hot:N for N passes")
     return name, int(passes) if separator else int(name == STATE_HOT)
 
 
@@ -117,7 +117,7 @@ def number_of_clients(said: str | int) -> int:
             f" {text} makes a run of each"
         )
     if not text.strip().isdecimal() or not 1 <= int(text) <= CLIENTS_MAX:
-        raise UsageError(f"--clients {text}: it is a whole number from 1 to {CLIENTS_MAX:,}")
+        raise UsageError(f"--clients {text}: write a whole number from 1 to {CLIENTS_MAX:,}")
     return int(text)
 
 
@@ -132,17 +132,17 @@ def duration_s(option: str, text: str) -> float:
     except ValueError as error:
         raise UsageError(f"{option}: {error}; write it like 30s, 1.5m or 200ms") from error
     if seconds > DURATION_MAX_S:
-        raise UsageError(f"{option} {text}: it is at most {DURATION_MAX_S:,} s, a year")
+        raise UsageError(f"{option} {text}: the maximum is {DURATION_MAX_S:,} s, a year")
     return seconds
 
 
 def above_zero(option: str, number: float) -> float:
-    """Return the number itself.
+    """Return a number of an option unchanged if it is above 0.
 
     Raises `UsageError` if the number is not above 0.
     """
     if not 0 < number < float("inf"):
-        raise UsageError(f"{option} {number:g}: it must be above 0")
+        raise UsageError(f"{option} {number:g}: the number must be above 0")
     return number
 
 
@@ -152,16 +152,16 @@ def rate_per_s(rate: float) -> float:
     Raises `UsageError` if no driver can reach it.
     """
     if above_zero("--rate", rate) > RATE_MAX_PER_S:
-        raise UsageError(f"--rate {rate:g}: it is at most {RATE_MAX_PER_S:,} a second")
+        raise UsageError(f"--rate {rate:g}: the maximum is {RATE_MAX_PER_S:,} operations a second")
     return rate
 
 
 def probe_interval_s(text: str) -> float:
-    """Return the seconds between two samples.
+    """Return the seconds between two samples of a probe.
 
     Raises `UsageError` for an interval out of range.
     """
     interval_s = duration_s("--probe-interval", text)
     if not 0.001 <= interval_s <= 60:  # noqa: PLR2004 - a range of sense, told in the message
-        raise UsageError(f"--probe-interval {text}: between 1ms and 60s")
+        raise UsageError(f"--probe-interval {text}: write a time between 1ms and 60s")
     return interval_s

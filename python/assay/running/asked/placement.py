@@ -1,4 +1,4 @@
-"""Resolves `--pin` to CPUs: numbers, a NUMA node, or the CPUs that the other side does not use."""
+"""Resolves `--pin` to CPUs: numbers, a NUMA node, or the CPUs left by engine or driver."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Host:
 
     @classmethod
     def this(cls, nodes: Path = NODES) -> Host:
-        """Return the host of this process. `nodes` is the kernel's directory of NUMA nodes."""
+        """Return the host of the current process, with its CPUs and NUMA nodes."""
         return cls(frozenset(os.sched_getaffinity(0)), dict(_nodes(nodes)))
 
 
@@ -59,7 +59,7 @@ def parse_cpu_list(text: str) -> frozenset[int]:
 
 
 def resolve_pin(text: str, host: Host) -> dict[str, list[int]]:
-    """Return CPUs by the process that is pinned to them, in ascending order.
+    """Return the CPUs for each pinned process, in ascending order.
 
     Args:
         text: Value of `--pin`, such as `engine=0,1,client=2`, `engine=node0,client=rest` or
@@ -80,7 +80,7 @@ def resolve_pin(text: str, host: Host) -> dict[str, list[int]]:
 
 
 def _parsed_pin(text: str) -> dict[str, list[str]]:
-    """Return the CPU texts of each side."""
+    """Return the CPU texts of `--pin` for each process, such as `engine`."""
     asked: dict[str, list[str]] = {}
     who = None
     for part in text.split(","):
@@ -104,32 +104,34 @@ def _cpus(text: str, places: list[str], host: Host) -> set[int]:
     cpus: set[int] = set()
     for place in places:
         if place == REST:
-            raise UsageError(f"--pin {text}: rest stands alone, such as client=rest")
+            raise UsageError(
+                f"--pin {text}: rest cannot be combined with CPU numbers: write client=rest"
+            )
         if not place.startswith(NODE):
             cpus |= parse_cpu_list(place)
             continue
         if place not in host.nodes:
-            there = ", ".join(host.nodes) or "none that the kernel tells of"
-            raise UsageError(f"--pin {text}: {place} is not there; NUMA nodes: {there}")
+            there = ", ".join(host.nodes) or "the kernel reports none"
+            raise UsageError(f"--pin {text}: there is no {place}; NUMA nodes of this host: {there}")
         ours = host.nodes[place] & host.allowed
         if not ours:
-            raise UsageError(f"--pin {text}: no CPU of {place} is ours to use")
+            raise UsageError(f"--pin {text}: Assay may not use any CPU of {place}")
         cpus |= ours
     return cpus
 
 
 def _rest(text: str, who: str, pin: Mapping[str, list[int]], host: Host) -> list[int]:
-    """Return the CPUs that the other side does not use."""
+    """Return the CPUs that the other pinned process does not use."""
     other = next(name for name in PINNED if name != who)
     if other not in pin:
-        raise UsageError(f"--pin {text}: the rest of what? Say {other}=... beside it")
+        raise UsageError(f"--pin {text}: rest needs the CPUs of the other side: add {other}=...")
     left = sorted(host.allowed - set(pin[other]))
     if not left:
         first, *others = sorted(host.allowed)
         mend = f"say fewer for {other}, such as {other}={first}" if others else "leave --pin out"
         allowed = ", ".join(map(str, sorted(host.allowed)))
         raise UsageError(
-            f"--pin {text}: {other} has all that there are ({allowed}), and none is left for"
-            f" {who}; {mend}"
+            f"--pin {text}: {other} has all available CPUs ({allowed}), and no CPU remains for "
+            f"{who}; {mend}"
         )
     return left

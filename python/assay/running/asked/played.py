@@ -28,47 +28,47 @@ BEFORE = re.compile(rf"(?:\s|{scripts.COMMENT.pattern})*", re.DOTALL)
 
 
 class PlayedRun(Protocol):
-    """The parts of a requested run about its statements; see `running.asked.asking.Asked`."""
+    """The parts of a requested run that determine its statements."""
 
     @property
     def request(self) -> RunRequest:
-        """Return the request of the run."""
+        """The request of the run."""
         ...
 
     @property
     def workload(self) -> Workload:
-        """Return the workload whose operations are executed."""
+        """The workload whose operations are executed."""
         ...
 
     @property
     def engine(self) -> EngineFolder:
-        """Return the folder of the engine."""
+        """The folder of the engine."""
         ...
 
     @property
     def behaviour(self) -> Engine:
-        """Return the engine's own code."""
+        """The engine's own Python code."""
         ...
 
     @property
     def language(self) -> Language:
-        """Return the language in which the engine is queried."""
+        """The query language in which the run's sessions use the engine."""
         ...
 
     @property
     def dialects(self) -> tuple[str, ...]:
-        """Return the search order for files of the workload."""
+        """The search order of SQL dialects for the workload's files."""
         ...
 
     @property
     def plain_script(self) -> Script:
-        """Return the script without the transactions that Assay puts around its operations."""
+        """The script without the transactions that Assay adds around its operations."""
         ...
 
 
 @dataclass(frozen=True)
 class PlayedStatement:
-    """One statement of the run's script, in the form in which it is sent.
+    """One SQL statement of the run's script, as it is sent to the engine.
 
     Attributes:
         operation: Operation of the statement.
@@ -85,7 +85,7 @@ class PlayedStatement:
     line: int
 
     def place(self, position: int | None = None) -> str:
-        """Return file and line of a position in the text, by default of its first word."""
+        """Return the file and line of a position in a statement's text."""
         if position is None:
             position = match.end() if (match := BEFORE.match(self.text)) else 0
         return f"{self.file}:{self.line + self.text.count(chr(10), 0, position)}"
@@ -112,7 +112,7 @@ def played_statements(asked: PlayedRun) -> list[list[PlayedStatement]]:
 
 
 def rolled_back(script: Script, begin_text: str = BEGIN) -> Script:
-    """Return the script with each operation in a transaction that is rolled back."""
+    """Return a script in which each operation runs in a transaction that is rolled back."""
     begin, end = ScriptStatement(begin_text), ScriptStatement(ROLLBACK)
     return replace(
         script,
@@ -133,7 +133,7 @@ def _values(
 
 
 def _places(asked: PlayedRun, operation: ScriptOperation) -> Iterator[tuple[str, int]]:
-    """Yield file and line of each statement; the first line if statements cannot be separated."""
+    """Yield the file and line of each statement of an operation."""
     workload, dialects = asked.workload, asked.dialects
     path = workload.operation_file(operation.name.partition("@")[0], dialects)
     file, count = str(path), len(operation.statements)

@@ -1,4 +1,4 @@
-"""Has the engine prepare every statement once before anything is timed, and reports errors.
+"""Has the engine prepare every statement before anything is timed, and reports errors.
 
 Statements that cannot be executed end the run before it starts. The error has a line for each with
 its file, line number and the most similar existing name.
@@ -59,16 +59,17 @@ def check_tables(asked: PlayedRun) -> None:
         return
     first = next(statement for statement, names in missing if names)
     raise UsageError(
-        f"{first.place()}: {_some(tables)} {'is' if len(tables) == 1 else 'are'} not there:"
+        f"{first.place()}: {_some(tables)} {'does' if len(tables) == 1 else 'do'} not exist:"
         f" {facts.title} starts empty for each run, and {asked.workload.folder} makes no tables."
-        " --dsn ADDRESS names a server that has them; schema/tables.sql in the folder makes them"
+        " Name a server that has the tables with --dsn ADDRESS, or create them in"
+        " schema/tables.sql of the folder"
     )
 
 
 def preflight(
     operations: Sequence[Sequence[PlayedStatement]], engine: object, instance: Instance
 ) -> dict[str, Any]:
-    """Have the engine prepare all statements; return its estimates for the record.
+    """Have the engine prepare all statements, and return its cost estimates for the record.
 
     Raises:
         UsageError: If statements cannot be executed. The error message has a line for each.
@@ -77,7 +78,9 @@ def preflight(
     if not isinstance(engine, TriesStatements):
         return {"seconds": None, "reason": UNTRIED, "statements": []}
     begun_s = time.monotonic()
-    trials = [[Trial(one.text, one.values) for one in statements] for statements in operations]
+    trials = [
+        [Trial(played.text, played.values) for played in statements] for statements in operations
+    ]
     tried = engine.try_statements(instance, trials)
     made = _made(trial.text for statements in trials for trial in statements)
     refused, rows = [], []
@@ -91,49 +94,51 @@ def preflight(
             facts = {"cost": result.cost, "rows": result.rows, "untried": untried}
             rows.append({"operation": statement.operation, "statement": number, **facts})
     if refused:
-        known = []
+        tables = []
         if any(refusal.name is not None for _, refusal in refused):
-            known = engine.known_tables(instance)
-        lines = "\n".join(f"  {_line(statement, refusal, known)}" for statement, refusal in refused)
+            tables = engine.known_tables(instance)
+        lines = "\n".join(
+            f"  {_line(statement, refusal, tables)}" for statement, refusal in refused
+        )
         raise UsageError(
-            f"{len(refused)} of {len(rows)} statements cannot be executed there, so nothing was"
-            f" played:\n{lines}"
+            f"{len(refused)} of {len(rows)} statements cannot be executed on this server, so "
+            f"nothing was measured:\n{lines}"
         )
     return {"seconds": time.monotonic() - begun_s, "reason": None, "statements": rows}
 
 
-def _line(statement: PlayedStatement, refusal: Refusal, known: Sequence[KnownTable]) -> str:
+def _line(statement: PlayedStatement, refusal: Refusal, tables: Sequence[KnownTable]) -> str:
     mend = ""
     if refusal.grant is not None:
         mend = f"; what is missing: {refusal.grant}"
         name = _bare(refusal.name or "")
-        if name and all(table.name.lower() != name for table in known):
+        if name and all(table.name.lower() != name for table in tables):
             # Without a permission, some servers do not report whether a table exists.
-            mend += "; if there is no such table" + _near_table(name, known).replace(";", ":", 1)
+            mend += "; if there is no such table" + _near_table(name, tables).replace(";", ":", 1)
     elif refusal.kind == "table" and refusal.name is not None:
-        mend = _near_table(_bare(refusal.name), known)
+        mend = _near_table(_bare(refusal.name), tables)
     elif refusal.kind == "column" and refusal.name is not None:
-        mend = _near_column(_bare(refusal.name), statement.text, known)
+        mend = _near_column(_bare(refusal.name), statement.text, tables)
     return f"{statement.place(refusal.position)}: {refusal.message}{mend}"
 
 
-def _near_table(name: str, known: Sequence[KnownTable]) -> str:
-    if not known:
+def _near_table(name: str, tables: Sequence[KnownTable]) -> str:
+    if not tables:
         return ""
-    elsewhere = [table for table in known if table.name.lower() == name and not table.visible]
+    elsewhere = [table for table in tables if table.name.lower() == name and not table.visible]
     if elsewhere:
         schema = elsewhere[0].schema
         return f'; it is in schema "{schema}": write {schema}.{elsewhere[0].name}'
-    near = _nearest(name, [table.name for table in known])
+    near = _nearest(name, [table.name for table in tables])
     if near is not None:
-        table = next(table for table in known if table.name == near)
+        table = next(table for table in tables if table.name == near)
         shown = near if table.visible else f"{table.schema}.{near}"
         return f'; the nearest name is "{shown}"'
-    return f"; there are {_some([table.name for table in known])}"
+    return f"; there are {_some([table.name for table in tables])}"
 
 
-def _near_column(name: str, text: str, known: Sequence[KnownTable]) -> str:
-    named = [table for table in known if re.search(rf"(?i)\b{re.escape(table.name)}\b", text)]
+def _near_column(name: str, text: str, tables: Sequence[KnownTable]) -> str:
+    named = [table for table in tables if re.search(rf"(?i)\b{re.escape(table.name)}\b", text)]
     near = _nearest(name, [column for table in named for column in table.columns])
     if near is not None:
         table = next(table for table in named if near in table.columns)
@@ -150,7 +155,7 @@ def _nearest(name: str, names: Iterable[str]) -> str | None:
 
 
 def _bare(name: str) -> str:
-    """Return a name in lower case, without its qualifier and quotes."""
+    """Return a table's name in lower case, without qualifier and quotes."""
     return name.rpartition(".")[2].strip('"`[]').lower()
 
 
@@ -165,6 +170,6 @@ def _is_made(refusal: Refusal, made: frozenset[str]) -> bool:
 
 
 def _some(names: Sequence[str]) -> str:
-    """Return the first names, and the number of further ones."""
+    """Return text with the first names, and the number of further ones."""
     shown = ", ".join(names[:NAMES_MAX])
     return f"{shown} and {len(names) - NAMES_MAX} more" if len(names) > NAMES_MAX else shown

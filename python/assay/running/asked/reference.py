@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
     from pydantic.fields import FieldInfo
 
-PAGE = "reference/options.md"
 HEAD = """\
 # Options of a run
 
@@ -25,7 +24,7 @@ Runs by example: [running](../guides/running.md). `make options` writes this pag
 
 
 def options_page() -> str:
-    """Return the page in Markdown: a table of options for each group."""
+    """Return the options reference page in Markdown, with a table for each group."""
     return "\n".join([HEAD, *_tables()])
 
 

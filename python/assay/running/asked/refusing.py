@@ -17,7 +17,7 @@ OF_A_MIX = (Needs.MIX, Needs.DRAWN)
 
 
 def refuse_unknown(options: RunOptions) -> None:
-    """Refuse a value that is not among the known ones.
+    """Refuse an option's value that is not among the known values.
 
     Raises:
         UsageError: If the value is unknown. The error message lists the known ones.
@@ -32,7 +32,7 @@ def refuse_unknown(options: RunOptions) -> None:
 def refuse_useless(
     options: RunOptions, given: Collection[str], facts: WorkloadFacts, *, mixed: bool
 ) -> None:
-    """Refuse options that were given for this run and have no effect in it.
+    """Refuse options that were given for a run in which they have no effect.
 
     Args:
         options: Values of all options.
@@ -49,19 +49,18 @@ def refuse_useless(
         _check_beside_test(options, given)
     else:
         for name in _given(given, Needs.TEST):
-            raise UsageError(f"{_as_given(options, name)} applies to a test: add --test")
+            raise UsageError(f"{_as_given(options, name)} applies to a test only: add --test")
     if mixed:
         for name in _given(given, Needs.ORDER):
             raise UsageError(
-                f"{long_name(name)} applies to an order that is repeated; {facts.name} is played"
-                f" as a"
-                " mix here: say --time"
+                f"{long_name(name)} applies to repeated passes, and this run of {facts.name} "
+                "is a mix: use --time"
             )
     else:
         for name in _given(given, *OF_A_MIX):
             raise UsageError(
-                f"{long_name(name)} applies to a mix; {facts.name} is played in its order here: add"
-                " --clients N to play it as a mix, or say --min-time"
+                f"{long_name(name)} applies to a mix, and this run of {facts.name} repeats "
+                "passes: add --clients N to run a mix, or use --min-time"
             )
     _check_sequence(options, given, facts)
     if options.fleet is None:
@@ -69,53 +68,52 @@ def refuse_useless(
 
 
 def _check_beside_test(options: RunOptions, given: Collection[str]) -> None:
-    """Refuse options that a specified test does not allow."""
+    """Refuse options that a TPC-H test does not allow."""
     if "clients" in given:
         raise UsageError(
-            "--test and --clients: with clients it is played as a mix, and a test plays orders;"
-            " leave one of the two out"
+            "--test and --clients: --clients makes the workload a mix, and a test runs its "
+            "operations in order: remove one of the two"
         )
     for name in ("operation", "remove", "statements"):
         if getattr(options, name):
             raise UsageError(
-                f"--test and --{name}: a test plays what its specification has; leave one of the"
-                " two out"
+                f"--test and --{name}: the specification of a test determines its queries: "
+                "remove one of the two"
             )
     for name in _given(given, *OF_A_MIX, Needs.ORDER):
         raise UsageError(
-            f"--test and {long_name(name)}: a test is of as many operations as it has; leave one of"
-            " the two out"
+            f"--test and {long_name(name)}: the specification of a test determines its length: "
+            "remove one of the two"
         )
 
 
 def _check_sequence(options: RunOptions, given: Collection[str], facts: WorkloadFacts) -> None:
-    """Refuse numbers of mixes for clients without a sequence, and drawing options for others."""
+    """Refuse options on query mixes if the workload has none, and the reverse."""
     if facts.sequence is None:
         for name in _given(given, Needs.SEQUENCE):
             raise UsageError(
-                f"{_as_given(options, name)} applies to clients that play an order by themselves,"
-                f" and"
-                f" {facts.name} has no [sequence]: say --time or --warmup"
+                f"{_as_given(options, name)} applies to workloads with a [sequence], and "
+                f"{facts.name} has none: use --time or --warmup"
             )
         return
     for name in _given(given, Needs.DRAWN):
         raise UsageError(
-            f"{_as_given(options, name)}: clients of {facts.name} play its order by themselves,"
-            " each query when the one before was answered: leave it out"
+            f"{_as_given(options, name)}: each client of {facts.name} runs the operations in "
+            "order and sends a query when the previous one is answered: remove "
+            f"{_as_given(options, name)}"
         )
     if options.mixes_max is not None and not options.until_steady:
-        raise UsageError(
-            "--mixes-max applies to a run that goes on until it is steady: add --until-steady"
-        )
+        raise UsageError("--mixes-max applies to runs with --until-steady: add --until-steady")
     if options.until_steady and "time" in given:
         raise UsageError(
-            "--until-steady and --time: such a run ends by its mixes; say --mixes and --mixes-max"
+            "--until-steady and --time: a run with --until-steady ends after a number of "
+            "mixes: use --mixes and --mixes-max"
         )
     for name, instead in (("time", "mixes"), ("warmup", "warmup_mixes")):
         if name in given and instead in given:
             raise UsageError(
-                f"--{name} and {long_name(instead)}: a part of a run ends by one of them; leave the"
-                " other out"
+                f"--{name} and {long_name(instead)} both end the same part of the run: remove "
+                "one of the two"
             )
 
 
@@ -126,13 +124,13 @@ def _check_without_fleet(options: RunOptions) -> None:
 
 
 def _needing(*needs: Needs) -> list[str]:
-    """Return the names of options that need one of these kinds of run."""
+    """Return the names of options that need certain kinds of run."""
     fields = RunOptions.model_fields.items()
     return [name for name, field in fields if (option := declared(field)) and option.needs in needs]
 
 
 def _given(given: Collection[str], *needs: Needs) -> list[str]:
-    """Return the given options that need one of these kinds of run."""
+    """Return the given options that need certain kinds of run."""
     return [name for name in _needing(*needs) if name in given]
 
 

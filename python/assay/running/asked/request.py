@@ -9,15 +9,15 @@ from pydantic import Field
 from assay.model.errors import UsageError
 from assay.model.language import Language
 from assay.model.secrets import HIDDEN, is_secret, sql_without_secrets, without_secrets
-from assay.running.asked.options import PlainOptions
 from assay.running.asked.parsing import PARAMETERS_DEFAULT, STATE_HOT
+from assay.running.asked.plain_options import PlainOptions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
 class RunRequest(PlainOptions):
-    """Request of one run: the plain options, and the parsed values of the others.
+    """The request of one run: all option values in parsed form.
 
     Attributes:
         workload: Name or folder of the workload.
@@ -127,11 +127,11 @@ class RunRequest(PlainOptions):
         return self.durability_settings | self.settings
 
     def runs_probe(self, name: str) -> bool:
-        """Return True if a default probe is not excluded."""
+        """Return True if a probe that runs by default is not excluded."""
         return self.probes is None or name in self.probes
 
     def changed(self, **changes: Any) -> Self:  # noqa: ANN401 - of whatever field
-        """Return the request with these fields changed.
+        """Return the request with some fields changed.
 
         Raises:
             ValidationError: If a field does not exist, or a value has the wrong type.
@@ -149,7 +149,7 @@ class RunRequest(PlainOptions):
         return self.model_dump() | {"settings": settings, "dsn": dsn, "prepare": prepare}
 
     def said(self) -> dict[str, Any]:
-        """Return the facts that differ from the defaults."""
+        """Return the request's facts that differ from the defaults."""
         fields = type(self).model_fields
         without = {
             name: field_info.get_default(call_default_factory=True)
@@ -169,16 +169,22 @@ def recorded_request(facts: Mapping[str, Any], dsn: str | None = None) -> RunReq
         UsageError: If the record lacks parts of the request.
     """
     if strange := sorted(set(facts) - set(RunRequest.model_fields)):
-        raise UsageError(f"the run was asked for {strange[0]!r}, which this Assay does not know")
+        raise UsageError(
+            f"the recorded run has the option {strange[0]!r}, which this version of Assay does "
+            "not know"
+        )
     request = RunRequest(**facts)
     if dsn is not None and request.dsn is None:
-        raise UsageError("--dsn: the run was on a private server; leave it out")
+        raise UsageError("--dsn: the recorded run used a server that Assay started: remove --dsn")
     request = request.changed(dsn=dsn or request.dsn)
     if request.dsn is not None and HIDDEN in request.dsn:
-        raise UsageError("a record holds no password: give the server's address once more, --dsn")
+        raise UsageError(
+            "the record contains no password: give the server's address again with --dsn"
+        )
     texts = {**request.settings, **request.prepare}
     if hidden := [name for name, text in texts.items() if HIDDEN in text]:
         raise UsageError(
-            f"a record holds no secret, and {hidden[0]!r} had one: ask for a run without it"
+            f"the record contains no secrets, and {hidden[0]!r} had one: the run cannot be "
+            "repeated with it"
         )
     return request

@@ -1,4 +1,4 @@
-"""Refuses data that do not fit on the disk, before they are generated."""
+"""Refuses data sets that do not fit on the disk, before they are generated."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def check_space(request: RunRequest, workload: Workload, engine: EngineFolder) -
     room_bytes = space_bytes(place)
     if needed_bytes > room_bytes:
         raise UsageError(
-            f"--scale {request.scale:g}: the data takes {bytes_text(needed_bytes)} at least, and"
-            f" the disk of {place} has room for {bytes_text(room_bytes)}: ask for a smaller scale,"
-            " or name another disk by XDG_CACHE_HOME"
+            f"--scale {request.scale:g}: the data needs {bytes_text(needed_bytes)} at least, "
+            f"and the disk of {place} has {bytes_text(room_bytes)} free: use a smaller scale, "
+            "or name another disk with XDG_CACHE_HOME"
         )

@@ -1,4 +1,4 @@
-"""Tests of a benchmark's specification: power, throughput, both twice, power until steady.
+"""The tests of TPC-H's specification.
 
 A test needs a workload whose manifest has the orders of its streams and its refresh functions.
 Parts of a test that are left out are recorded, because they change the metric's name. This module
@@ -14,12 +14,15 @@ from assay.model.errors import UsageError
 from assay.model.script import Script, ScriptOperation, ScriptStatement
 from assay.record.layout import PHASE_AFTER, PHASE_POWER, PHASE_THROUGHPUT, PHASE_WARMUP
 from assay.workloads import scripts
+from assay.workloads.refreshing import refresh_statement
+from assay.workloads.streams import is_standard, minimum_at, stream_order
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from assay.running.asked.request import RunRequest
-    from assay.workloads.contract import Statement, Workload
+    from assay.workloads.contract import Workload
+    from assay.workloads.texts import Statement
 
 POWER, THROUGHPUT, FULL, STEADY = "power", "throughput", "full", "steady"
 TESTS = (POWER, THROUGHPUT, FULL, STEADY)
@@ -36,7 +39,7 @@ Piece = tuple[str, int]
 
 @dataclass(frozen=True)
 class Refresh:
-    """The refresh functions of a test.
+    """The refresh functions (insert and delete) of a TPC-H test.
 
     Attributes:
         insert, delete: Operations of the refresh functions.
@@ -52,7 +55,7 @@ class Refresh:
 
 @dataclass(frozen=True)
 class SpecifiedTest:
-    """A specified test in the form in which a run executes it; run.json has its facts.
+    """A TPC-H test as a run executes it.
 
     Attributes:
         kind: One of `TESTS`.
@@ -73,21 +76,21 @@ class SpecifiedTest:
     refresh: Refresh | None
 
     def facts(self) -> dict[str, Any]:
-        """Return the test as JSON values."""
+        """Return the TPC-H test as JSON values."""
         return asdict(self)
 
     @property
     def runs(self) -> int:
-        """Return the number of times that power and throughput test are made."""
+        """The number of times that the power and throughput tests are made."""
         return RUNS_OF_FULL if self.kind == FULL else 1
 
     def stream(self, number: int) -> int:
-        """Return the variant of a stream's queries; stream 0 may use default parameters."""
+        """Return the query variant of a TPC-H stream; stream 0 may use default parameters."""
         return number if self.parameters == "drawn" else 0
 
 
 def specified(request: RunRequest, workload: Workload) -> SpecifiedTest | None:
-    """Return the requested test; None without one.
+    """Return the requested TPC-H test; None without one.
 
     Raises:
         UsageError: If the workload does not support the test.
@@ -96,24 +99,29 @@ def specified(request: RunRequest, workload: Workload) -> SpecifiedTest | None:
     if kind is None:
         return None
     if facts.arrival != "power":
-        raise UsageError(f"--test: {facts.name} is a mix, and a test plays orders; leave it out")
+        raise UsageError(
+            f"--test: {facts.name} is a mix, and a test runs operations in order: remove --test"
+        )
     streams, minimum = None, None
     if facts.streams is not None:
-        minimum = workload.streams_minimum(request.scale)
+        minimum = minimum_at(facts.streams, request.scale)
     if kind in (THROUGHPUT, FULL):
         if facts.streams is None:
             raise UsageError(
-                f"--test {kind}: {facts.name} declares no orders of streams; add [streams] to its"
-                f" workload.toml, or ask for --test power"
+                f"--test {kind}: {facts.name} declares no order of operations for its streams: "
+                "add [streams] to its workload.toml, or use --test power"
             )
         streams = request.streams or minimum
     elif request.streams is not None:
-        raise UsageError(f"--streams applies to the throughput test; leave it out of --test {kind}")
+        raise UsageError(
+            f"--streams applies to the throughput test and has no effect with --test {kind}: "
+            "remove --streams"
+        )
     return SpecifiedTest(
         kind=kind,
         streams=streams,
         streams_minimum=minimum,
-        scale_standard=workload.scale_is_standard(request.scale),
+        scale_standard=facts.streams is None or is_standard(facts.streams, request.scale),
         parameters=request.parameters,
         seed=request.seed,
         refresh=_refresh(request, workload, kind, streams or 0),
@@ -121,28 +129,30 @@ def specified(request: RunRequest, workload: Workload) -> SpecifiedTest | None:
 
 
 def _refresh(request: RunRequest, workload: Workload, kind: str, streams: int) -> Refresh | None:
-    """Return the refresh functions; None if left out, undeclared, or passes are repeated."""
+    """Return the refresh functions of a TPC-H test; None if left out or undeclared."""
     refresh = workload.facts.refresh
     if refresh is None or not request.refresh or kind == STEADY:
         if request.refresh_batches != 1:
-            raise UsageError("--refresh-batches: no refresh function is played; leave it out")
+            raise UsageError(
+                "--refresh-batches: the run has no refresh functions: remove --refresh-batches"
+            )
         return None
     sets = _sets(kind, streams)
     return Refresh(refresh.insert, refresh.delete, request.refresh_batches, sets)
 
 
 def _sets(kind: str, streams: int) -> int:
-    """Return the number of refresh sets of a test: one per power test, and one per stream."""
+    """Return the number of refresh sets of a TPC-H test: one per power test and stream."""
     return {POWER: 1, THROUGHPUT: streams, FULL: RUNS_OF_FULL * (1 + streams)}[kind]
 
 
 def streams_max(kind: str, sets: int) -> int:
-    """Return the maximum number of streams for this number of refresh sets."""
+    """Return the maximum number of query streams for a number of refresh sets."""
     return sets if kind == THROUGHPUT else sets // RUNS_OF_FULL - 1
 
 
 class PlannedTest:
-    """The pieces of a test, in the order of the driver's operations, and its phases."""
+    """The operations of a TPC-H test in the driver's order, and its phases."""
 
     def __init__(self, test: SpecifiedTest, workload: Workload, warmup_passes: int) -> None:
         self._test = test
@@ -165,12 +175,12 @@ class PlannedTest:
 
     @property
     def power_queries(self) -> tuple[Piece, ...]:
-        """Return the queries of the power test, the first of the pieces."""
+        """The queries of the TPC-H power test."""
         return tuple(dict.fromkeys(self._queries(0)))
 
     @property
     def pieces(self) -> tuple[Piece, ...]:
-        """Return the pieces that sessions must be able to execute."""
+        """The operations of a TPC-H test that sessions must be able to execute."""
         return tuple(self._numbers)
 
     def _run(self, number: int, power_order: list[Piece]) -> None:
@@ -188,11 +198,11 @@ class PlannedTest:
 
     def _queries(self, stream: int) -> list[Piece]:
         facts = self._workload.facts
-        order = facts.order if facts.streams is None else self._workload.stream_order(stream)
+        order = facts.order if facts.streams is None else stream_order(self._workload, stream)
         return [(name, self._test.stream(stream)) for name in order]
 
     def _next_set(self) -> tuple[list[Piece], list[Piece]]:
-        """Return the two refresh functions of the next set; empty if there are none."""
+        """Return the two refresh functions of the next refresh set; empty if none is left."""
         refresh = self._test.refresh
         if refresh is None:
             return [], []
@@ -200,7 +210,7 @@ class PlannedTest:
         return [(refresh.insert, self._sets_used)], [(refresh.delete, self._sets_used)]
 
     def _unchecked_streams(self) -> list[Piece]:
-        """Return queries of streams whose data had too many possible states to check answers."""
+        """Return the queries of streams with too many possible data states to check results."""
         refresh, streams = self._test.refresh, self._test.streams or 0
         if refresh is None or refresh.batches or self._test.parameters != "drawn":
             return []
@@ -221,7 +231,7 @@ class PlannedTest:
 
 @dataclass(frozen=True)
 class PieceTexts:
-    """The texts of a test's pieces for one engine and scale."""
+    """The SQL texts of a TPC-H test's operations for one engine and scale."""
 
     test: SpecifiedTest
     workload: Workload
@@ -229,11 +239,11 @@ class PieceTexts:
     scale: float
 
     def script(self, pieces: Iterable[Piece]) -> Script:
-        """Return the script that sessions execute, in the order of the pieces."""
+        """Return the script of SQL statements that the sessions of a TPC-H test execute."""
         return Script(tuple(self._operation(piece) for piece in pieces))
 
     def recorded(self, pieces: Iterable[Piece]) -> dict[str, dict[str, Any]]:
-        """Return texts and parameters for the record.
+        """Return the SQL texts and parameters of a TPC-H test for the record.
 
         Plans of stream 0 are named after the query, those of stream 3 as in `q01-3`. A refresh
         function occurs once, with one transaction of its first set.
@@ -241,7 +251,7 @@ class PieceTexts:
         statements: dict[str, dict[str, Any]] = {}
         for name, variant in pieces:
             if self._refreshes(name):
-                shown = self.workload.refresh_statement(name, 1, 1, self.dialects, self.scale)
+                shown = refresh_statement(self.workload, name, 1, 1, self.dialects, self.scale)
                 statements.setdefault(name, vars(shown) | {"variant": 1})
             else:
                 key = f"{name}-{variant}" if variant else name
@@ -257,8 +267,8 @@ class PieceTexts:
         name, variant = piece
         refresh = self.test.refresh
         if refresh is not None and self._refreshes(name):
-            return self.workload.refresh_statement(
-                name, variant, refresh.batches, self.dialects, self.scale
+            return refresh_statement(
+                self.workload, name, variant, refresh.batches, self.dialects, self.scale
             )
         seed = self.test.seed if self.test.parameters == "drawn" else None
         return self.workload.statement(name, self.dialects, self.scale, seed, variant)

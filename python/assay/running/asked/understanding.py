@@ -1,4 +1,4 @@
-"""Converts the options of a run to the request that is carried out.
+"""Converts the options of a run to the request that is executed.
 
 Both the command line and study files use only this module for it.
 """
@@ -23,7 +23,6 @@ from assay.running.asked.conditions import (
     with_techniques_off,
 )
 from assay.running.asked.declaring import long_name
-from assay.running.asked.options import PlainOptions
 from assay.running.asked.order import parse_load_order, parse_sorted
 from assay.running.asked.parsing import (
     PARAMETERS,
@@ -34,6 +33,7 @@ from assay.running.asked.parsing import (
     rate_per_s,
     read_prepare,
 )
+from assay.running.asked.plain_options import PlainOptions
 from assay.running.asked.refusing import refuse_unknown, refuse_useless
 from assay.running.asked.request import RunRequest
 from assay.running.changes.device import parse_device
@@ -60,7 +60,7 @@ RECORDED_MIN_S = 0.001
 
 
 def request_of(options: RunOptions, given: Collection[str], folder: Path = Path()) -> RunRequest:
-    """Return the parsed request of a run.
+    """Return the parsed request of a run from its options.
 
     Args:
         options: Values of all options.
@@ -72,7 +72,7 @@ def request_of(options: RunOptions, given: Collection[str], folder: Path = Path(
         UsageError: If an option has no meaning, or names something that does not exist.
     """
     if options.workload is None:
-        raise UsageError("no workload is named: assay workloads lists those that there are")
+        raise UsageError("no workload is named: `assay workloads` lists all workloads")
     workload = _placed(options.workload, folder)
     facts = find_workload(workload).facts
     mixed = facts.arrival == "closed" or options.clients is not None
@@ -100,7 +100,7 @@ def request_of(options: RunOptions, given: Collection[str], folder: Path = Path(
 
 
 def _server(options: RunOptions, engine: str, folder: Path) -> dict[str, Any]:
-    """Return the engine's server, its settings and its resource limits."""
+    """Return the part of a request on the engine's server, settings and resource limits."""
     level, of_level = with_durability(engine, options.settings, options.durability, options.dsn)
     settings = with_buffer(engine, options.settings, options.buffer, options.dsn)
     return {
@@ -117,7 +117,7 @@ def _server(options: RunOptions, engine: str, folder: Path) -> dict[str, Any]:
 
 
 def _data(options: RunOptions, folder: Path) -> dict[str, Any]:
-    """Return how the data are loaded and changed, and on which device."""
+    """Return the part of a request on how data are loaded and changed, and on which device."""
     own_device, device_bytes = parse_device(options.device)
     return {
         "sorted_by": parse_sorted(options.sorted_by),
@@ -132,7 +132,7 @@ def _data(options: RunOptions, folder: Path) -> dict[str, Any]:
 def _load(
     options: RunOptions, given: Collection[str], facts: WorkloadFacts, *, mixed: bool
 ) -> dict[str, Any]:
-    """Return the load: operations, clients and rate."""
+    """Return the part of a request on the load: operations, clients and rate."""
     rate = options.rate
     return {
         "operations": list(dict.fromkeys(options.operation)),
@@ -156,7 +156,7 @@ def _times(
     *,
     mixed: bool,
 ) -> dict[str, Any]:
-    """Return the starting state of memory, and the lengths and limits of the run's parts."""
+    """Return the part of a request on the cache state, and the length of each phase."""
     default = state_default(engine, test=options.test is not None, dsn=options.dsn)
     begun = beginning(given, options.state or default, mixed=mixed)
     return {
@@ -173,7 +173,7 @@ def _times(
 
 
 def _fleet_tls(options: RunOptions, folder: Path, *, mixed: bool) -> str | None:
-    """Return the folder of certificates, if several hosts drive and use TLS.
+    """Return the folder of TLS certificates if several hosts drive the load.
 
     Raises:
         UsageError: If the options of the fleet contradict each other or others.
@@ -182,8 +182,8 @@ def _fleet_tls(options: RunOptions, folder: Path, *, mixed: bool) -> str | None:
         return None
     if not mixed or options.test is not None:
         raise UsageError(
-            "--fleet: an order is played by one client; add --clients N to play it as a mix, or"
-            " leave --fleet out"
+            "--fleet: without --clients, one client repeats all operations in order, which a "
+            "fleet cannot share: add --clients N to run a mix, or remove --fleet"
         )
     tls = options.fleet_tls
     asked = parse_fleet(options.fleet)
@@ -191,12 +191,12 @@ def _fleet_tls(options: RunOptions, folder: Path, *, mixed: bool) -> str | None:
         check_network(asked.meeting, tls, "--fleet-", plain=options.fleet_plain)
     elif tls is not None or options.fleet_plain:
         raise UsageError(
-            "--fleet: local agents use loopback; leave --fleet-tls and --fleet-plain out"
+            "--fleet: local agents use the loopback interface: remove --fleet-tls and --fleet-plain"
         )
     elif options.engine_host is not None:
         raise UsageError(
-            "--engine-host: local agents are on this host; name the place where the agent on"
-            " the engine's host has joined, as --fleet tcp://HOST:PORT"
+            "--engine-host: --fleet names agents on this host only: write the address that the "
+            "agent on the engine's host has joined, as --fleet tcp://HOST:PORT or tls://HOST:PORT"
         )
     parse_engine_host(options.engine_host)
     if tls is None:
@@ -207,7 +207,7 @@ def _fleet_tls(options: RunOptions, folder: Path, *, mixed: bool) -> str | None:
 def _mixes(
     options: RunOptions, facts: WorkloadFacts, given: Collection[str]
 ) -> dict[str, int | None]:
-    """Return the number of mixes: from the manifest, unless a time is requested."""
+    """Return the number of query mixes: from the manifest, unless a time is requested."""
     sequence = facts.sequence
     if sequence is None or options.test is not None:
         return {"mixes": None, "warmup_mixes": None, "mixes_max": None}
@@ -223,14 +223,14 @@ def _mixes(
 
 
 def _mixes_max(options: RunOptions, mixes: int) -> int:
-    """Return the maximum number of mixes for a run that ends once they are steady."""
+    """Return the maximum number of query mixes for a run that ends once they are steady."""
     clients = options.clients or 1
     most = options.mixes_max or max(MIXES_MAX_TIMES * mixes, MIXES_MAX_EACH * clients)
     needed = BATCHES_MIN * clients
     if most < max(mixes, needed):
         least = f"--mixes {mixes} is more" if most < mixes else ""
         few = f"with {clients} client{'s' * (clients > 1)} it takes {needed} to say anything"
-        raise UsageError(f"--mixes-max {most}: {least or few}; say a larger number")
+        raise UsageError(f"--mixes-max {most}: {least or few}; write a larger number")
     return most
 
 
@@ -246,31 +246,31 @@ def _clients(options: RunOptions, facts: WorkloadFacts, *, mixed: bool) -> int |
 def _recorded(
     options: RunOptions, given: Collection[str], facts: WorkloadFacts, *, mixed: bool
 ) -> dict[str, Any]:
-    """Return whether recorded times are replayed, and at which speed.
+    """Return whether a captured schedule is replayed, and at which speed.
 
     Raises:
         UsageError: If nothing was recorded, or if other options also define the load.
     """
     if not options.as_recorded:
         if options.speed != 1.0 and "speed" in given:
-            raise UsageError("--speed applies to recorded times: add --as-recorded, or say --rate")
+            raise UsageError("--speed applies to recorded times: add --as-recorded, or use --rate")
         return {}
     for name in ("rate", "think_time", "warmup"):
         if name in given:
             raise UsageError(
-                f"--as-recorded and {long_name(name)}: the record says when each execution begins;"
-                " leave one of the two out"
+                f"--as-recorded and {long_name(name)}: the recorded times determine when each "
+                "execution begins: remove one of the two"
             )
     if not mixed or facts.captured is None or facts.captured.schedule is None:
         raise UsageError(
-            f"--as-recorded: {facts.name} has no times that were recorded: leave it out, or make a"
-            " workload with `assay capture --log FILE`"
+            f"--as-recorded: the workload {facts.name} has no recorded times: remove "
+            "--as-recorded, or create a workload with `assay capture --log FILE`"
         )
     return {"as_recorded": True, "speed": options.speed}
 
 
 def _time_s(options: RunOptions, given: Collection[str], facts: WorkloadFacts) -> float:
-    """Return the measured seconds of a mix: all recorded times, unless requested."""
+    """Return the seconds of the measured part under a load."""
     whole = options.as_recorded and facts.captured is not None and "time" not in given
     if whole and facts.captured is not None:
         return max(facts.captured.seconds / options.speed, RECORDED_MIN_S)
@@ -284,14 +284,14 @@ def _kill(options: RunOptions) -> float | None:
 
 
 def _retries(options: RunOptions, facts: WorkloadFacts, *, mixed: bool) -> int:
-    """Return the requested number of retries; by default a mix has that of its manifest."""
+    """Return the requested number of retries, by default that of the workload's manifest."""
     if options.retries is not None:
         return options.retries
     return facts.retries if mixed else 0
 
 
 def _looks(options: RunOptions) -> dict[str, Any]:
-    """Return the probes and their intervals."""
+    """Return the requested probes and their sampling intervals."""
     return {
         "probes": parse_probes(options.probes),
         "probe_interval_s": probe_interval_s(options.probe_interval),
@@ -300,7 +300,7 @@ def _looks(options: RunOptions) -> dict[str, Any]:
 
 
 def _placed(workload: str, folder: Path) -> str:
-    """Return a workload's folder as an absolute path; a name is unchanged."""
+    """Return a workload's folder as an absolute path; a workload's name is unchanged."""
     from assay.workloads.discovery import find_workloads
 
     if folder == Path():
@@ -312,14 +312,14 @@ def _placed(workload: str, folder: Path) -> str:
 
 
 def _driver(named: str, folder: Path) -> str:
-    """Return a driver's file as an absolute path; a Maven name is unchanged."""
+    """Return a JDBC driver's file as an absolute path; a Maven name is unchanged."""
     return named if is_maven_name(named) else str((folder / named).absolute())
 
 
 def engine_of(
     given: str | None, dsn: str | None, language: Language = SQL
 ) -> tuple[str, str | None]:
-    """Return name and version of the engine: as given, or the one for the scheme of the DSN.
+    """Return name and version of the engine: as given, or by the scheme of the DSN.
 
     Raises:
         UsageError: If no engine accepts the address, or a version is requested for a running
@@ -328,7 +328,10 @@ def engine_of(
     if given is not None:
         name, separator, version = given.partition("@")
         if separator and not version:
-            raise UsageError(f"--engine {given}: no version follows @; leave @ out for the default")
+            raise UsageError(
+                f"--engine {given}: the version after @ is missing: add it, or remove @ for the "
+                "default version"
+            )
         if dsn is not None and version:
             raise UsageError(
                 f"--engine {given}: --dsn names a running server, so its version"
@@ -342,15 +345,15 @@ def engine_of(
     speaking = _speaking(dsn)
     if not speaking:
         raise UsageError(
-            f"no engine speaks the scheme of --dsn {without_secrets(dsn)}: write it as"
-            " postgresql://user@host/database, or name the --engine"
+            f"no engine supports the scheme of --dsn {without_secrets(dsn)}: write it as "
+            "postgresql://user@host/database, or name the engine with --engine"
         )
     # Of `jdbc:` and `jdbc:` with a product, the longer scheme is more specific.
     return max(speaking)[1], None
 
 
 def _speaking(dsn: str) -> list[tuple[int, str]]:
-    """Return engines for the scheme of a DSN, each with the length of its scheme."""
+    """Return engines that accept the scheme of a DSN, each with the length of the scheme."""
     return [
         (len(scheme), name)
         for name, folder in find_engines().items()
@@ -369,6 +372,6 @@ def _check_scheme(engine: str, dsn: str) -> None:
     if names and engine not in names and all(engines[n].facts.session != session for n in names):
         title = engines[names[-1]].facts.title
         raise UsageError(
-            f"--engine {engine}: the address {without_secrets(dsn)} is one of {title}; leave"
-            f" --engine out, or write the address as {engines[engine].facts.schemes[0]}:..."
+            f"--engine {engine}: the address {without_secrets(dsn)} belongs to {title}: remove "
+            f"--engine, or write the address as {engines[engine].facts.schemes[0]}:..."
         )

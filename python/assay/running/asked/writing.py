@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 
 READ_ONLY, ROLLED_BACK, ALLOWED = "read only", "rolled back", "allowed"
 MENDS = (
-    "Nothing was played. --roll-back plays each operation in a transaction that is rolled back;"
-    " --allow-writes lets them write"
+    "Nothing was run. Add --roll-back to roll back each operation, or --allow-writes to permit "
+    "the writes"
 )
 
 
 def asks_others(asked: PlayedRun) -> bool:
-    """Return True if the run queries a running server's tables that Assay did not make."""
+    """Return True if the run queries existing tables of a running server."""
     return asked.request.dsn is not None and not asked.workload.makes_data
 
 
@@ -39,7 +39,7 @@ def reads_only(asked: PlayedRun) -> bool:
 
 
 def guarded(asked: PlayedRun, address: Address) -> Address:
-    """Return the address for read-only connections, if the run may not write.
+    """Return the address for read-only connections if the run may not write.
 
     The address is unchanged if the run may write, or if the server has no such setting.
     """
@@ -87,9 +87,9 @@ def check_transactions(asked: PlayedRun) -> None:
     lines = _lines(asked, lambda effect: effect.rollback == "ends")
     if lines:
         raise UsageError(
-            "the server refuses writes only within a transaction around each operation, as a pooler"
-            f" stands between, and {_counted(lines)} would end it:\n{_listed(lines)}\nNothing was"
-            " played. Name the server itself in --dsn, or say --allow-writes"
+            "Assay connects through a pooler, so each operation needs a read-only transaction, "
+            f"and {_counted(lines)} would end that transaction:\n{_listed(lines)}\nNothing was "
+            "run. Name the server itself in --dsn, or add --allow-writes"
         )
 
 
@@ -97,7 +97,7 @@ def _refuse(asked: PlayedRun, refused: Callable[[Effect], bool]) -> None:
     lines = _lines(asked, refused)
     if lines:
         raise UsageError(
-            f"the tables are not Assay's, and {_counted(lines)} may write into them:\n"
+            f"the tables were not created by Assay, and {_counted(lines)} may write into them:\n"
             f"{_listed(lines)}\n{MENDS}"
         )
 
@@ -111,9 +111,9 @@ def check_others(asked: PlayedRun) -> None:
     lines = _lines(asked, lambda effect: effect.kind != "reads")
     if lines and not asked.request.allow_writes:
         raise UsageError(
-            f"nothing can be loaded there, so {asked.workload.facts.name} asks what is there, and"
-            f" {_counted(lines)} may write into it:\n{_listed(lines)}\nNothing was played."
-            " --allow-writes lets them write"
+            f"Assay cannot load data into this server, so {asked.workload.facts.name} queries "
+            f"existing data, and {_counted(lines)} may write into "
+            f"it:\n{_listed(lines)}\nNothing was run. To permit the writes, add --allow-writes"
         )
 
 
@@ -135,14 +135,14 @@ def writing_facts(asked: PlayedRun, begin: str | None) -> dict[str, Any] | None:
             for statement, effect in _effects(asked)
             if effect.rollback == "kept"
         ]
-    told = None
+    means = None
     if leave == READ_ONLY and isinstance(asked.behaviour, ReadsOnly | OpensFiles):
-        told = begin or asked.behaviour.reads_only_by
-    return {"leave": leave, "server_told": told, "by_transaction": begin is not None, "kept": kept}
+        means = begin or asked.behaviour.reads_only_by
+    return {"leave": leave, "server_told": means, "by_transaction": begin is not None, "kept": kept}
 
 
 def _check_options(asked: PlayedRun) -> None:
-    """Refuse permission to write in a run without a user's tables."""
+    """Refuse the options that permit writing in a run without a user's tables."""
     request = asked.request
     for name, given in (
         ("--allow-writes", request.allow_writes),
@@ -150,18 +150,18 @@ def _check_options(asked: PlayedRun) -> None:
     ):
         if given and request.dsn is None:
             raise UsageError(
-                f"{name} needs --dsn: a private engine has only tables that Assay makes. Leave it"
-                f" out"
+                f"{name} needs --dsn: a private engine has only tables that Assay created. "
+                f"Remove {name}"
             )
         if given and asked.workload.makes_data and not isinstance(asked.behaviour, TellsIfItLoads):
             raise UsageError(
-                f"{name}: {asked.workload.facts.name} writes into tables that Assay makes, which"
-                " needs no leave. Leave it out"
+                f"{name}: {asked.workload.facts.name} writes into tables that Assay created, "
+                "which needs no permission. Remove the option"
             )
     if request.allow_writes and request.roll_back:
         raise UsageError(
-            "--allow-writes and --roll-back: what is written either stays or is rolled back; leave"
-            " one of the two out"
+            "--allow-writes keeps what operations write, and --roll-back reverts it: remove "
+            "one of the two"
         )
 
 
@@ -169,19 +169,19 @@ def _check_rollback(asked: PlayedRun) -> None:
     title = asked.engine.facts.title
     if not asked.engine.facts.transactions:
         raise UsageError(
-            f"--roll-back: {title} has no transactions; say --allow-writes, or leave it out"
+            f"--roll-back: {title} has no transactions: use --allow-writes, or remove --roll-back"
         )
     programs = [op.name for op in asked.plain_script.operations if op.program is not None]
     if programs:
         raise UsageError(
-            f"--roll-back: {programs[0]} is a program of the driver with a transaction of its own;"
-            " say --allow-writes"
+            f"--roll-back: the operation {programs[0]} is a program that ends its own "
+            "transaction: use --allow-writes"
         )
     lines = _lines(asked, lambda effect: effect.rollback == "ends")
     if lines:
         raise UsageError(
-            f"--roll-back: {_counted(lines)} cannot be rolled back on {title}:\n{_listed(lines)}\n"
-            "Nothing was played. Take them out, or say --allow-writes"
+            f"--roll-back: {title} cannot roll back {_counted(lines)}:\n{_listed(lines)}\n"
+            "Nothing was run. Remove the statements, or use --allow-writes"
         )
 
 
@@ -197,7 +197,7 @@ def _effects(asked: PlayedRun) -> list[tuple[PlayedStatement, Effect]]:
 
 
 def _lines(asked: PlayedRun, refused: Callable[[Effect], bool]) -> list[str]:
-    """Return file, line and reason of each refused statement."""
+    """Return file, line and reason of each refused SQL statement."""
     rolls_back = asked.request.roll_back
     return [
         f"{statement.place()}: {effect.why_it_lasts if rolls_back else effect.reason}"

@@ -1,1 +1,1 @@
-"""A run's changes to its host, which are reverted however the run ends."""
+"""Makes a run's changes to its host, and reverts them however the run ends."""

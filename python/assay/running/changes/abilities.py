@@ -1,4 +1,4 @@
-"""Reports which changes a run can make on this host, and the current changes by runs."""
+"""Reports which host changes a run can make here, and which are in force."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 from assay.model.errors import UsageError
 from assay.model.limit import NAMES
 from assay.running.changes.device import why_not
-from assay.running.changes.left import changed_now
 from assay.running.changes.left_behind import CHANGE, left_behind
 from assay.running.changes.limits.group import check
 from assay.running.changes.limits.hierarchies import find_hierarchies
 from assay.running.changes.read_ahead import device_read_ahead
+from assay.running.changes.restoring import changed_now
 from assay.running.host.ability import Ability
 from assay.running.host.places import cache_dir, instances_dir
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def host_abilities() -> list[Ability]:
-    """Return whether limits, read-ahead and a separate device are possible, and current changes."""
+    """Return whether limits, read-ahead and a separate device are possible on this host."""
     instances = instances_dir()
     return [
         limits(find_hierarchies()),
@@ -35,7 +35,7 @@ def host_abilities() -> list[Ability]:
 
 
 def limits(hierarchies: Hierarchies) -> Ability:
-    """Return the limits that control groups support here."""
+    """Return which resource limits the host's control groups support."""
     works, why = [], ""
     for name in NAMES:
         try:
@@ -75,7 +75,7 @@ def _own_device() -> Ability:
 
 
 def _changed(instances: Path) -> list[Ability]:
-    """Return a line for each run that has changed something."""
+    """Return a line for each run whose host changes are still in force."""
     abilities = []
     for left in changed_now(instances):
         text = f"{left.run}: {'; '.join(left.words)}"
@@ -91,9 +91,9 @@ def _changed(instances: Path) -> list[Ability]:
 
 
 def _left_behind(instances: Path) -> list[Ability]:
-    """Return a line for each thing that a dead process left behind; one line if there is none."""
+    """Return a line for each thing that a dead process left on this host."""
     # Changes of the host are listed separately.
-    left = [one for one in left_behind(instances, cache_dir()) if one.kind != CHANGE]
+    left = [remains for remains in left_behind(instances, cache_dir()) if remains.kind != CHANGE]
     if not left:
         return [Ability("left behind", "yes", "nothing of runs that are dead")]
-    return [Ability("left behind", "partly", one.words, one.mend) for one in left]
+    return [Ability("left behind", "partly", remains.description, remains.mend) for remains in left]

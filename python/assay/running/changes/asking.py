@@ -1,4 +1,4 @@
-"""Refuses requested changes that this host does not allow, before anything is started."""
+"""Refuses requested host changes that are not possible here, before anything starts."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def check_conditions(request: RunRequest, kind: str) -> None:
-    """Refuse changes that contradict the request or are not possible on this host.
+    """Refuse host changes that contradict the request or are not possible here.
 
     Args:
         request: The request of the run.
@@ -44,24 +44,23 @@ def check_conditions(request: RunRequest, kind: str) -> None:
 
 def _check_copies(request: RunRequest) -> None:
     if not request.own_device:
-        raise UsageError("--copies are of a device of the run's own: say --device own, too")
+        raise UsageError("--copies needs a private loop device: add --device own")
     if (why := why_not(copied=True)) is not None:
         raise UsageError(f"--copies: {why}")
 
 
 def _check_of_host(request: RunRequest, kind: str, option: str) -> None:
-    """Refuse a change that affects the whole host without permission, or that has no effect."""
+    """Refuse a change to the whole host without permission, or one without effect."""
     if request.dsn is not None:
         raise UsageError(
-            f"{option}: the files of a running server are its owner's; leave one of {option} and"
-            " --dsn out"
+            f"{option}: Assay does not move the files of a running server: remove {option} or --dsn"
         )
     if kind == "none":
-        raise UsageError(f"{option}: {request.engine} keeps no data; leave it out")
+        raise UsageError(f"{option}: {request.engine} stores no data: remove {option}")
     if not request.allow_host_changes:
         raise UsageError(
-            f"{option} changes what others on this host may notice, for as long as the run takes:"
-            " say --allow-host-changes, too"
+            f"{option} may affect other programs on this host during the run: add "
+            "--allow-host-changes to permit it"
         )
 
 
@@ -70,20 +69,25 @@ def _check_read_ahead(request: RunRequest) -> None:
         return
     file = device_read_ahead(instances_dir()).read_ahead_file
     if not os.access(file, os.W_OK):
-        raise UsageError(f"--read-ahead: {file} is not ours to write: run as root, or leave it out")
+        raise UsageError(
+            f"--read-ahead: Assay may not write {file}: run as root, or remove --read-ahead"
+        )
 
 
 def _check_limits(request: RunRequest, kind: str) -> None:
     names = ", ".join(request.limits)
     if request.dsn is not None:
         raise UsageError(
-            f"--limit {names}: a running server is not ours to limit; leave one of --limit and"
-            " --dsn out"
+            f"--limit {names}: Assay does not limit a running server: remove --limit or --dsn"
         )
     if kind == "none":
-        raise UsageError(f"--limit {names}: {request.engine} is no process; leave it out")
+        raise UsageError(
+            f"--limit {names}: {request.engine} has no process of its own: remove --limit"
+        )
     if CPUS in request.limits and "engine" in request.pin:
-        raise UsageError("--limit cpus and --pin engine say the same: leave one of the two out")
+        raise UsageError(
+            "--limit cpus and --pin engine have the same effect: remove one of the two"
+        )
     if any(name in OF_DISK for name in request.limits) and not request.own_device:
         device_below(instances_dir())
     cpus_for(request)

@@ -17,7 +17,7 @@ ESCAPE = re.compile(r"\\([0-7]{3})")
 
 @dataclass(frozen=True)
 class BlockDevice:
-    """A whole device, never a partition: throttles and read-ahead apply to whole devices.
+    """A whole block device, never a partition.
 
     Attributes:
         name: The kernel's name, such as `vda` or `loop3`.
@@ -31,12 +31,12 @@ class BlockDevice:
 
     @property
     def read_ahead_file(self) -> Path:
-        """Return the file that holds the read-ahead, in KiB."""
+        """The kernel file with the device's read-ahead, in KiB."""
         return self.folder / "queue" / "read_ahead_kb"
 
 
 def device_below(place: Path, sysfs: Path = SYSFS, mounts: Path = MOUNTS) -> BlockDevice:
-    """Return the device of a directory, or of its nearest existing parent.
+    """Return the block device of a directory, or of its nearest existing parent.
 
     Raises:
         UsageError: If the file system is not on exactly one device.
@@ -51,13 +51,12 @@ def device_below(place: Path, sysfs: Path = SYSFS, mounts: Path = MOUNTS) -> Blo
 
 
 def device_numbered(number: str, there: Path, sysfs: Path = SYSFS) -> BlockDevice:
-    """Return the whole device for a number of it or of its partition; `there` is for errors."""
+    """Return the whole block device for the number of a device or of a partition."""
     link = sysfs / "dev" / "block" / number
     if not link.exists():
         raise UsageError(
-            f"no block device is below {there}, as far as the kernel reports: set XDG_STATE_HOME"
-            f" to a"
-            " place on a disk, or say --device own"
+            f"the kernel reports no block device for {there}: set XDG_STATE_HOME to a directory "
+            "on a disk, or use --device own"
         )
     folder = link.resolve()
     if (folder / "partition").exists():

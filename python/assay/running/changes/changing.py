@@ -1,4 +1,4 @@
-"""Makes all changes of one run to its host, records them, and reverts them at its end.
+"""Makes all changes of one run to its host, journals them, and reverts them at its end.
 
 Invariant: every change is in the journal before it is made. If this process cannot revert it, a
     guardian, the next start or `assay doctor --restore` does.
@@ -47,7 +47,7 @@ START, END = "start", "end"
 
 @dataclass(frozen=True)
 class Room:
-    """The directories and the control group of a private engine.
+    """The directories and the control group of a private engine server.
 
     Attributes:
         data: The engine's data directory.
@@ -62,7 +62,7 @@ class Room:
 
 @dataclass
 class Limited:
-    """The limits of a run, in the form of run.json."""
+    """The resource limits of a run, in the form of run.json."""
 
     version: int
     device: str | None
@@ -73,7 +73,7 @@ class Limited:
 
 
 class Changes:
-    """The changes of one run; see `changing`.
+    """All changes of one run to its host.
 
     Attributes:
         room: Directories and control group of the engine.
@@ -94,7 +94,7 @@ class Changes:
         self.room = Room(place / "data", place / "scratch")
 
     def house(self, data_bytes: int | None) -> None:
-        """Make the engine's directories and group, before its data exist.
+        """Make the engine's directories and control group, before its data exist.
 
         Args:
             data_bytes: Size of the data; None if they are loaded later and the size is unknown.
@@ -119,13 +119,13 @@ class Changes:
         self._tell()
 
     def settle(self) -> None:
-        """Make the changes for the measured engine only, before it opens any file."""
+        """Make the host changes that only the measured engine needs, before it opens files."""
         if self._request.state != STATE_LOADED:
             self._settle()
             self._tell()
 
     def note(self, step: Step, asked: str) -> HostChange:
-        """Record how to revert a change of a file before it is made; return its record.
+        """Journal how to revert a file's change before it is made, and return its record.
 
         Raises:
             RunFailedError: If another active run has changed the file.
@@ -136,7 +136,7 @@ class Changes:
         return change
 
     def check_free(self, file: Path) -> None:
-        """Refuse a file that another run has changed.
+        """Refuse to change a host file that another run has changed.
 
         Raises:
             RunFailedError: If another run has made such a change. The error message says what to
@@ -146,7 +146,7 @@ class Changes:
             self._ledger.check_free(file)
 
     def edge(self, name: str) -> None:
-        """Read the group's counters at the start or end of the measured part."""
+        """Read the control group's counters at the start or end of the measured part."""
         if self._group is None or self._limited is None:
             return
         self._limited.counted[name] = {"time_ns": time.monotonic_ns(), **self._group.counted()}
@@ -154,14 +154,14 @@ class Changes:
         self._tell()
 
     def killed(self) -> str | None:
-        """Return which limit killed an engine process for lack of memory; None if none did."""
+        """Return the memory limit that killed an engine process; None if none did."""
         counted = self._group.counted() if self._group is not None else {}
         return killed_words(
             self._request.limits, counted.get("oom_kills"), self._killed_before, killed_on_host()
         )
 
     def restore(self) -> None:
-        """Revert all changes.
+        """Revert all changes to the host.
 
         Raises:
             RunFailedError: If a change could not be reverted; it stays in the journal.
@@ -170,12 +170,12 @@ class Changes:
         self._tell()
         if left:
             raise RunFailedError(
-                f"what the run changed on this host is not all put back ({'; '.join(left)}):"
-                " `assay doctor --restore` tries again"
+                f"the run could not revert all its changes on this host ({'; '.join(left)}): "
+                "`assay doctor --restore` tries again"
             )
 
     def _read_as_below(self, own: BlockDevice) -> None:
-        """Copy the read-ahead of the disk below, if it is known."""
+        """Copy the read-ahead of the disk below to a loop device, if it is known."""
         with suppress(UsageError):
             like_the_disk(own, device_below(self._instance), self._ledger)
 
@@ -211,7 +211,7 @@ class Changes:
 
 @contextmanager
 def changing(request: RunRequest, instance: Path, run: RunWriter) -> Iterator[Changes]:
-    """Yield the changes of a run; the end of the block reverts them, after the engine ended.
+    """Yield the host changes of a run, and revert them at the end of the block.
 
     Args:
         request: The request of the run.
@@ -234,7 +234,7 @@ def changing(request: RunRequest, instance: Path, run: RunWriter) -> Iterator[Ch
 
 
 def _restore_anyway(changes: Changes) -> None:
-    """Revert all changes while another error is raised."""
+    """Revert all host changes while another error is raised."""
     try:
         changes.restore()
     except RunFailedError as error:

@@ -1,4 +1,4 @@
-"""Snapshots of Assay's own device, taken while an engine writes to it.
+"""Takes snapshots of the data's own device while an engine writes to it.
 
 A snapshot of a device shares all blocks with the device's file. XFS makes a snapshot under the lock
 of direct writes, after current writes have ended. Each write is therefore completely in the
@@ -46,7 +46,7 @@ _LIBC = ctypes.CDLL(None, use_errno=True)
 
 @dataclass(frozen=True)
 class Copy:
-    """A snapshot of a device, with its time.
+    """A snapshot of the data's device, with its time.
 
     Attributes:
         number: Number of the snapshot, from 0.
@@ -60,7 +60,7 @@ class Copy:
 
 
 def moments_s(seed: int, copies: int, time_s: float) -> list[float]:
-    """Return the times of snapshots in seconds after the measured part's start, ascending.
+    """Return the random times of snapshots, in seconds after the measured part's start.
 
     Each time is random within one of equal parts of the measured time.
     """
@@ -69,7 +69,7 @@ def moments_s(seed: int, copies: int, time_s: float) -> list[float]:
 
 
 class Copies:
-    """The snapshots of one run's device: taken by a thread, opened one after another at the end."""
+    """The snapshots of one run's data device."""
 
     def __init__(self, instance: Path, moments: Sequence[float], ledger: Ledger) -> None:
         self.taken: list[Copy] = []
@@ -94,7 +94,7 @@ class Copies:
             os.close(descriptor)
 
     def begin(self, begun_s: float) -> None:
-        """Start the snapshots, once; the measured part began at `begun_s` on CLOCK_MONOTONIC."""
+        """Start taking device snapshots from the given start of the measured part."""
         if self._thread is not None:
             return
         name = "assay-copies"
@@ -102,24 +102,24 @@ class Copies:
         self._thread.start()
 
     def end(self) -> None:
-        """Stop the snapshots."""
+        """Stop taking device snapshots."""
         self._leave.set()
         if self._thread is not None:
             self._thread.join()
 
     def check(self) -> None:
-        """Raise `RunFailedError` if a snapshot was not taken."""
+        """Raise `RunFailedError` if a device snapshot was not taken."""
         if self._failure is not None:
-            raise RunFailedError(f"a copy of the device could not be taken: {self._failure}")
+            raise RunFailedError(f"a snapshot of the device could not be taken: {self._failure}")
         if len(self.taken) < len(self._moments):
             raise RunFailedError(
-                f"the load ended when {len(self.taken)} of {len(self._moments)} copies were taken:"
-                " say a longer --time, or fewer"
+                f"the load ended after {len(self.taken)} of {len(self._moments)} snapshots: use "
+                "a longer --time, or fewer --copies"
             )
 
     @contextmanager
     def opened(self, copy: Copy) -> Iterator[None]:
-        """Mount a snapshot in place of the device of the stopped engine during the block.
+        """Mount a device snapshot in place of the data's device during the block.
 
         Raises:
             NotMountedError: If the snapshot has no file system.
@@ -140,7 +140,7 @@ class Copies:
             image.unlink()
 
     def _close_device(self) -> None:
-        """Unmount the device itself, or the previous snapshot."""
+        """Unmount the data's device, or the previous snapshot of it."""
         journal = self._ledger.journal
         with self._ledger.locked():
             for step in reversed(journal.steps.copy()):
@@ -175,12 +175,12 @@ class Copies:
         return self._below / f"copy-{number}.img"
 
     def _check_room(self) -> None:
-        """Check the free space for writes after a snapshot: at most the size of the device."""
+        """Check that the disk has space for writes after a snapshot."""
         free_bytes = shutil.disk_usage(self._instance).free
         needed_bytes = self._image.stat().st_size + SPARE_BYTES
         if free_bytes < needed_bytes:
             raise RunFailedError(
-                f"{bytes_text(needed_bytes)} are needed below {self._instance.parent}, where"
-                f" {bytes_text(free_bytes)} are free: free some, ask for fewer, or for a smaller"
-                " device (--device own:SIZE)"
+                f"snapshots need {bytes_text(needed_bytes)} below {self._instance.parent}, "
+                f"where {bytes_text(free_bytes)} are free: free some space, use fewer --copies, "
+                "or a smaller device (--device own:SIZE)"
             )

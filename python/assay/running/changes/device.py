@@ -53,7 +53,7 @@ class NotMountedError(RunFailedError):
 
 @dataclass(frozen=True)
 class FileSystem:
-    """One kind of file system: its type, and the command that makes it."""
+    """A kind of file system: its type, and the command that creates it."""
 
     type: str
     format: tuple[str, ...]
@@ -71,7 +71,7 @@ XFS = FileSystem("xfs", ("mkfs.xfs", "-q", "-f", "-m", "reflink=1"))
 
 
 def parse_device(text: str | None) -> tuple[bool, int | None]:
-    """Return whether `--device` requests a new one, and its size in bytes (None: as needed).
+    """Return whether `--device` requests a new device, and its size in bytes.
 
     Raises:
         UsageError: If the text does not have that form.
@@ -87,12 +87,12 @@ def parse_device(text: str | None) -> tuple[bool, int | None]:
         raise UsageError(f"--device {text}: write it as own, or own:4GB for its size")
     if size_bytes is not None and size_bytes < SIZE_BYTES_MIN:
         least = bytes_text(SIZE_BYTES_MIN)
-        raise UsageError(f"--device {text}: {least} is the least that holds a database")
+        raise UsageError(f"--device {text}: the minimum size is {least}")
     return True, size_bytes
 
 
 def why_not(*, copied: bool = False) -> str | None:
-    """Return why no device can be made here, and the remedy; None if one can.
+    """Return why no loop device can be made here, and the remedy; None if one can.
 
     Args:
         copied: Whether snapshots of the device are needed.
@@ -110,7 +110,7 @@ def why_not(*, copied: bool = False) -> str | None:
 
 
 def _may_mount() -> bool:
-    """Return True if the kernel allows mounts, as far as it shows this beforehand."""
+    """Return True if the kernel seems to allow mounts."""
     try:
         lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
     except OSError:
@@ -120,7 +120,7 @@ def _may_mount() -> bool:
 
 
 def size_for(asked_bytes: int | None, data_bytes: int | None) -> int:
-    """Return the size of a device in bytes: as requested, or twice the data and spare space."""
+    """Return the size in bytes of a device for the data: as requested, or twice the data."""
     if asked_bytes is not None:
         return asked_bytes
     return UNKNOWN_BYTES if data_bytes is None else 2 * data_bytes + BESIDE_BYTES
@@ -129,7 +129,7 @@ def size_for(asked_bytes: int | None, data_bytes: int | None) -> int:
 def make_device(
     instance: Path, size_bytes: int, ledger: Ledger, copies: int | None = None
 ) -> BlockDevice:
-    """Make the device and mount it below an instance's directory.
+    """Make a loop device for the data and mount it below an instance's directory.
 
     Args:
         instance: Directory of the instance.
@@ -159,7 +159,7 @@ def make_device(
 
 
 def image_of(instance: Path, *, copied: bool) -> Path:
-    """Return the file that backs the device of an instance."""
+    """Return the file that backs the loop device of an instance."""
     return (instance / BELOW if copied else instance) / IMAGE
 
 
@@ -205,7 +205,7 @@ def detaching(image: Path, what: str) -> Step:
 
 
 def unmounting(mount_point: Path, what: str) -> Step:
-    """Return the step that unmounts a file system."""
+    """Return the step of the undo journal that unmounts a file system."""
     return Step("unmount", str(mount_point), f"{what}: mounted at {mount_point}")
 
 
@@ -216,7 +216,7 @@ def is_direct(loop: str) -> bool:
 
 
 def _make_below(instance: Path, size_bytes: int, ledger: Ledger) -> None:
-    """Make a file system whose files can share their blocks.
+    """Make a file system whose files can share their blocks, for device snapshots.
 
     The file system is as large as without sharing, and takes only the space of written blocks, so
     it is never full.
@@ -234,9 +234,9 @@ def _check_room(instance: Path, size_bytes: int) -> None:
     free_bytes = shutil.disk_usage(instance).free
     if free_bytes < size_bytes + SPARE_BYTES:
         raise RunFailedError(
-            f"--device own: {bytes_text(size_bytes)} are needed below {instance.parent}, where"
-            f" {bytes_text(free_bytes)} are free: free some, ask for a smaller one (own:SIZE), or"
-            " set XDG_STATE_HOME to a place that has more"
+            f"--device own needs {bytes_text(size_bytes)} below {instance.parent}, where "
+            f"{bytes_text(free_bytes)} are free: free some space, use a smaller device "
+            "(own:SIZE), or set XDG_STATE_HOME to a directory with more space"
         )
 
 
@@ -247,7 +247,8 @@ def _allocate(image: Path, size_bytes: int) -> None:
         os.posix_fallocate(descriptor, 0, size_bytes)
     except OSError as error:
         raise RunFailedError(
-            f"--device own: {image} of {bytes_text(size_bytes)} cannot be made: {error.strerror}"
+            f"--device own: the image {image} of {bytes_text(size_bytes)} cannot be created: "
+            f"{error.strerror}"
         ) from error
     finally:
         os.close(descriptor)
@@ -274,7 +275,7 @@ def _run(program: str, *arguments: str, kept: tuple[int, ...]) -> str:
     if ended.returncode != 0:
         message = " / ".join(ended.stderr.split("\n")).strip(" /")
         raise RunFailedError(
-            f"--device own: {program} ended with status {ended.returncode}: {message}; `assay"
-            " doctor` shows whether this host has what a device needs"
+            f"--device own: {program} ended with status {ended.returncode}: {message}; `assay "
+            "doctor` shows whether this host has the required programs"
         )
     return ended.stdout

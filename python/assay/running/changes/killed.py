@@ -1,4 +1,4 @@
-"""Detects processes that the kernel killed for lack of memory, and by which limit."""
+"""Detects processes that the kernel killed for lack of memory, and which limit did."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ VMSTAT, OOM_KILL = Path("/proc/vmstat"), "oom_kill"
 
 
 def killed_on_host(vmstat: Path = VMSTAT) -> int | None:
-    """Return the number of this host's processes killed for lack of memory, if counted."""
+    """Return the number of the host's processes that were killed for lack of memory."""
     return keyed(vmstat).get(OOM_KILL)
 
 
 def killed_words(
     asked: Mapping[str, float], of_group: int | None, before: int | None, now: int | None
 ) -> str | None:
-    """Return the cause of an out-of-memory kill, as the beginning of a sentence; None without one.
+    """Return text on the cause of an out-of-memory kill; None without one.
 
     Args:
         asked: Requested limits of the run by name.

@@ -1,4 +1,4 @@
-"""Records one run's changes to its host; each is in the journal before it is made."""
+"""Records one run's changes to its host, each in a journal before it is made."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from assay.model.errors import RunFailedError
 from assay.running.changes.undo import SUFFIX, Journal, Step, locked
-from assay.running.processes.guardian import journal_of
+from assay.running.processes.instance_files import journal_of
 from assay.running.server.instances import identity
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class HostChange:
-    """One change of the host, in the form of run.json.
+    """One change to the host, in the form of run.json.
 
     Attributes:
         what: Description of the change.
@@ -37,7 +37,7 @@ class HostChange:
 
 
 class Ledger:
-    """The changes of the run of one instance."""
+    """The host changes of one run, with their journal."""
 
     def __init__(self, instance: Path) -> None:
         self.journal = Journal(journal_of(instance), identity())
@@ -46,12 +46,12 @@ class Ledger:
 
     @property
     def directory(self) -> Path:
-        """Return the directory of all journals of this user's runs."""
+        """The directory of the journals of all this user's runs."""
         return self.journal.path.parent
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Hold the lock of changes: in the block no other process makes or reverts a change."""
+        """Hold the lock of host changes, so that no other process makes or reverts one."""
         with locked(self.directory) as lock:
             self._lock = lock
             try:
@@ -61,7 +61,7 @@ class Ledger:
 
     @property
     def kept_open(self) -> tuple[int, ...]:
-        """Return descriptors that programs which make a change must keep open.
+        """The file descriptors that programs which make a host change must keep open.
 
         The programs share the lock, so nothing is reverted before they have ended, even if this
         process dies. Without the shared lock, a mount could be made after its unmount.
@@ -69,7 +69,7 @@ class Ledger:
         return () if self._lock is None else (self._lock,)
 
     def write(self, file: Path, asked: str, what: str) -> HostChange:
-        """Write a value to a file of the kernel, after the journal has the earlier value.
+        """Write a value to a kernel file, after the journal has the earlier value.
 
         Raises:
             RunFailedError: If the kernel refuses the value, or another active run has changed the
@@ -84,15 +84,15 @@ class Ledger:
                 effective = file.read_text(encoding="ascii").strip()
             except OSError as error:
                 raise RunFailedError(
-                    f"{what}: {file} cannot be set to {asked}: {error.strerror}; run as root, or"
-                    " leave it out"
+                    f"{what}: {file} cannot be set to {asked}: {error.strerror}; run as root, "
+                    f"or remove {what}"
                 ) from error
         change = HostChange(what, str(file), before, asked, effective)
         self.made.append(change)
         return change
 
     def note(self, step: Step, asked: str) -> HostChange:
-        """Record how to revert a change of a file, before another program makes the change.
+        """Journal how to revert a file's change, before another program makes it.
 
         Raises:
             RunFailedError: If another active run has changed the file.
@@ -106,7 +106,7 @@ class Ledger:
         return change
 
     def restore(self) -> list[str]:
-        """Revert all changes; return descriptions of those that failed."""
+        """Revert all host changes, and return descriptions of those that failed."""
         left: list[str] = []
         if self.journal.steps:
             with self.locked():
@@ -132,6 +132,6 @@ class Ledger:
                 continue
             if any(step.path == str(file) for step in other.steps):
                 raise RunFailedError(
-                    f"{file} is changed by the run {other.run}: wait for its end, or see"
-                    " `assay doctor --restore` if it is dead"
+                    f"{file} is in use by the run {other.run}: wait for its end, or use `assay "
+                    "doctor --restore` if that run was killed"
                 )

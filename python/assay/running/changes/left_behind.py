@@ -1,4 +1,4 @@
-"""Lists everything that ended or dead runs, installations and loads left on this host.
+"""Lists everything that dead runs, installations and data loads left on this host.
 
 Listing changes nothing. Files and changes of active processes are not listed.
 """
@@ -16,12 +16,13 @@ from typing import TYPE_CHECKING
 from assay.engines.obtaining import LOCK_FILE as INSTALL_LOCK
 from assay.engines.obtaining import PARTIAL as INSTALL_PARTIAL
 from assay.running.changes.block_device import MOUNTS, unescaped
-from assay.running.changes.left import changed_now
 from assay.running.changes.limits.hierarchies import find_hierarchies
+from assay.running.changes.restoring import changed_now
 from assay.running.changes.undo import BLOCK_DEVICES, GROUP_MEMBERS
 from assay.running.data.dataset_lock import lock_file, locked_names
 from assay.running.data.kept_datasets import DATASETS, partial_names
-from assay.running.processes.guardian import INSTANCE_VARIABLE, all_processes
+from assay.running.processes.instance_files import INSTANCE_VARIABLE
+from assay.running.processes.process_table import all_processes
 from assay.running.processes.shared_memory import abandoned
 from assay.running.server.instances import UNOWNED_AGE_S, is_live
 
@@ -43,11 +44,11 @@ PRUNE = "`assay cache prune` removes it, and so does the next run"
 
 @dataclass(frozen=True)
 class LeftBehind:
-    """One thing that a run, installation or load left behind.
+    """One thing that a dead run, installation or data load left behind.
 
     Attributes:
         kind: One of `KINDS`.
-        words: Description, with the path.
+        description: Text with the path.
         mend: Command that removes it.
         run: Id of its run; None if it belongs to no run, or the run is not known.
         pid: Process that left it; None if not known.
@@ -55,7 +56,7 @@ class LeftBehind:
     """
 
     kind: str
-    words: str
+    description: str
     mend: str = RESTORE
     run: str | None = None
     pid: int | None = None
@@ -63,7 +64,7 @@ class LeftBehind:
 
 
 def left_behind(instances: Path, cache: Path) -> list[LeftBehind]:
-    """Return all that dead processes left in these directories of instances and cache."""
+    """Return everything that dead processes left in the directories of instances and cache."""
     places = _Dead(instances)
     return [
         *places.directories(),
@@ -80,7 +81,7 @@ def left_behind(instances: Path, cache: Path) -> list[LeftBehind]:
 
 
 class _Dead:
-    """Instances whose owner and guardian have ended."""
+    """Finds what is left of runs whose owner and guardian processes have ended."""
 
     def __init__(self, instances: Path) -> None:
         self._instances = instances.resolve()
@@ -91,7 +92,7 @@ class _Dead:
                 yield LeftBehind(INSTANCE, f"directory {path}", run=path.name)
 
     def processes(self) -> Iterator[LeftBehind]:
-        """Yield processes that have an instance's mark, or run in its directory."""
+        """Yield processes that belong to a dead run's instance."""
         for process in all_processes():
             if process.alive and (run := self._run_of_process(process.pid)):
                 yield LeftBehind(PROCESS, f"process {process.pid} of {run}", run=run)
@@ -117,20 +118,20 @@ class _Dead:
                 yield LeftBehind(SOCKET, f"somebody listens at /{place}", run=run)
 
     def control_groups(self) -> Iterator[LeftBehind]:
-        """Yield control groups without a process.
+        """Yield control groups of runs that contain no process.
 
         A run of another user may have made one meanwhile.
         """
         groups = find_hierarchies()
         above = {*groups.first.values(), groups.second, groups.top} - {None}
-        found = {path for place in above if place for path in place.glob(f"{GROUP_PREFIX}*")}
-        for path in sorted(found):
+        group_paths = {path for place in above if place for path in place.glob(f"{GROUP_PREFIX}*")}
+        for path in sorted(group_paths):
             run = path.name.removeprefix(GROUP_PREFIX)
             if not is_live(self._instances / run) and _is_deserted(path):
                 yield LeftBehind(CONTROL_GROUP, f"control group {path}", f"rmdir {path}", run)
 
     def _run_of(self, path: Path) -> str | None:
-        """Return the dead run that a path belongs to; None if there is none or it is active."""
+        """Return the dead run to which a path belongs; None if there is none or it is active."""
         if not path.is_relative_to(self._instances) or path == self._instances:
             return None
         run = path.relative_to(self._instances).parts[0]
@@ -141,8 +142,8 @@ class _Dead:
         mark = f"{INSTANCE_VARIABLE}=".encode()
         try:
             variables = (process / "environ").read_bytes().split(b"\0")
-            marks = [one.removeprefix(mark) for one in variables if one.startswith(mark)]
-            named = [Path(os.fsdecode(one)) for one in marks]
+            marks = [entry.removeprefix(mark) for entry in variables if entry.startswith(mark)]
+            named = [Path(os.fsdecode(entry)) for entry in marks]
             runs = [self._run_of(path) for path in (*named, (process / "cwd").readlink())]
         except OSError:  # the file vanished, or belongs to another user
             return None
@@ -161,7 +162,7 @@ def _memory() -> Iterator[LeftBehind]:
         files = "".join(f" {file}" for file in memory.files)
         mend = f"ipcrm -m {memory.segment.id}" + (f" && rm{files}" if files else "")
         created_s, pid = float(memory.segment.created_s), memory.segment.creator_pid
-        yield LeftBehind(MEMORY, memory.words, mend, pid=pid, since_s=created_s)
+        yield LeftBehind(MEMORY, memory.description, mend, pid=pid, since_s=created_s)
 
 
 def _half_data(root: Path) -> Iterator[LeftBehind]:

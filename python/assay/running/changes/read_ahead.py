@@ -18,7 +18,7 @@ KIB = 1024
 
 
 def parse_read_ahead(text: str | None) -> int | None:
-    """Return the bytes of `--read-ahead`; None if it is not given.
+    """Return the bytes of `--read-ahead`; None if the option is not given.
 
     Raises:
         UsageError: If the text is not a size in whole KiB.
@@ -35,7 +35,7 @@ def parse_read_ahead(text: str | None) -> int | None:
 
 
 def device_read_ahead(place: Path, sysfs: Path = SYSFS) -> BlockDevice:
-    """Return the device whose read-ahead applies to files below a directory.
+    """Return the block device whose read-ahead applies to files below a directory.
 
     Raises:
         UsageError: If the file system has its own read-ahead, or no device.
@@ -46,14 +46,14 @@ def device_read_ahead(place: Path, sysfs: Path = SYSFS) -> BlockDevice:
         sysfs / "dev" / "block" / f"{os.major(device_number)}:{os.minor(device_number)}"
     ).exists():
         raise UsageError(
-            f"--read-ahead: the file system of {there} is not on one device whose read-ahead it"
-            " has: say --device own, too"
+            f"--read-ahead: the file system of {there} does not lie on a single block device: "
+            "add --device own"
         )
     return device_below(place, sysfs)
 
 
 def set_read_ahead(device: BlockDevice, size_bytes: int, ledger: Ledger) -> None:
-    """Set the read-ahead for files that are opened from now on.
+    """Set the read-ahead of a device for files that are opened from now on.
 
     Raises `RunFailedError`.
     """
@@ -61,11 +61,11 @@ def set_read_ahead(device: BlockDevice, size_bytes: int, ledger: Ledger) -> None
 
 
 def like_the_disk(device: BlockDevice, disk: BlockDevice, ledger: Ledger) -> None:
-    """Give a loop device the read-ahead of the disk below it; by default they are independent."""
+    """Give a loop device the read-ahead of the disk below it."""
     kib = disk.read_ahead_file.read_text(encoding="ascii").strip()
     ledger.write(device.read_ahead_file, kib, read_ahead_words(device))
 
 
 def read_ahead_words(device: BlockDevice) -> str:
-    """Return the name of a device's setting, with the unit of its values."""
+    """Return text that names a device's read-ahead setting, with its unit."""
     return f"read-ahead of {device.name} (KiB)"

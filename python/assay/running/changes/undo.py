@@ -1,4 +1,4 @@
-"""Reverts a run's changes to its host: a journal on disk, and the code that executes it.
+"""Reverts a run's changes to its host, from a journal on disk.
 
 Each step is in the journal on disk before its change is made. The journal is therefore complete,
 however and whenever a run ends. Steps are executed in reverse order. A step that was executed
@@ -58,7 +58,7 @@ _LIBC = ctypes.CDLL(None, use_errno=True)
 
 @dataclass(frozen=True)
 class Step:
-    """One step that reverts a change; the docstring of this file lists the kinds."""
+    """One step in the journal that reverts a host change."""
 
     do: str
     path: str
@@ -67,7 +67,7 @@ class Step:
 
 
 class Journal:
-    """The changes that one run must revert.
+    """The journal of host changes that one run must revert.
 
     The file exists only while there are any.
     """
@@ -81,20 +81,20 @@ class Journal:
 
     @classmethod
     def read(cls, path: Path) -> Journal:
-        """Return the journal in a file.
+        """Return the journal of host changes in a file.
 
         Raises `OSError`, or `ValueError` if it is not a journal.
         """
         document = json.loads(path.read_text(encoding="utf-8"))
         if not isinstance(document, dict) or document.get("format") != FORMAT:
-            raise ValueError(f"{path} is no journal of this Assay")
+            raise ValueError(f"{path} is not a journal of this version of Assay")
         journal = cls(path, document["owner"])
         journal.boot = document["boot"]
         journal.steps = [Step(**step) for step in document["steps"]]
         return journal
 
     def note(self, step: Step) -> None:
-        """Record the step that reverts a change.
+        """Record the step that reverts a host change.
 
         The caller makes the change afterwards. Raises `OSError`.
         """
@@ -106,7 +106,7 @@ class Journal:
             raise
 
     def undo(self) -> list[str]:
-        """Revert all changes, the last first; return descriptions of those that failed.
+        """Revert all host changes, the last first; return descriptions of those that failed.
 
         Failed steps stay in the journal and do not stop independent steps.
         """
@@ -123,7 +123,7 @@ class Journal:
         return left
 
     def take_back(self, step: Step) -> None:
-        """Execute one step now, before the steps that were recorded after it.
+        """Revert one host change now, before changes that were made after it.
 
         Raises `OSError`; the step then stays in the journal.
         """
@@ -162,7 +162,7 @@ def boot_id() -> str:
 
 @contextlib.contextmanager
 def locked(directory: Path) -> Iterator[int]:
-    """Hold the lock, so that only one process at a time reads, makes or reverts changes.
+    """Hold the lock of host changes, so that one process at a time makes or reverts them.
 
     The lock belongs to the yielded file descriptor. A child that inherits it also holds the lock.
     """
@@ -177,7 +177,7 @@ def locked(directory: Path) -> Iterator[int]:
 
 
 def loops_of(file: str, devices: Path = BLOCK_DEVICES) -> list[str]:
-    """Return names of the loop devices attached to a file."""
+    """Return the names of the loop devices attached to a file."""
     names = []
     for backing_file in sorted(devices.glob("loop*/loop/backing_file")):
         with contextlib.suppress(OSError):  # the device was freed meanwhile
@@ -187,7 +187,7 @@ def loops_of(file: str, devices: Path = BLOCK_DEVICES) -> list[str]:
 
 
 def _settle(directory: Path) -> None:
-    """Flush a directory, because a new name is on disk only after its directory is."""
+    """Flush a directory to disk, so that new names in it are durable."""
     descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         os.fsync(descriptor)
@@ -196,7 +196,7 @@ def _settle(directory: Path) -> None:
 
 
 def _write(step: Step) -> None:
-    """Write the earlier value to a file; if the device no longer exists, do nothing."""
+    """Write the earlier value to a kernel file; do nothing if the device is gone."""
     with contextlib.suppress(FileNotFoundError, NotADirectoryError):
         # Without O_CREAT, a file that the kernel does not have is not created.
         descriptor = os.open(step.path, os.O_WRONLY | os.O_TRUNC | os.O_CLOEXEC)
@@ -250,7 +250,7 @@ def _detach(step: Step) -> None:
 
 
 def _frees_itself(name: str) -> bool:
-    """Return True if the kernel detaches a loop device once nobody has it open."""
+    """Return True if the kernel detaches a loop device once no process has it open."""
     try:
         return (BLOCK_DEVICES / name / "loop" / "autoclear").read_text().strip() == "1"
     except OSError:
@@ -286,7 +286,7 @@ def _unlink(step: Step) -> None:
 
 
 def _run_sql(step: Step) -> None:
-    """Execute statements on a database file; if the file no longer exists, do nothing."""
+    """Execute SQL statements on a database file; do nothing if the file is gone."""
     if not Path(step.path).exists():
         return
     command = [sys.executable, "-m", SQL_PROGRAM, step.path]
@@ -315,7 +315,7 @@ _DOING = {
 
 
 def put_back(path: Path) -> list[str]:
-    """Execute a journal if it exists; return descriptions of failed steps."""
+    """Revert the host changes of a journal if it exists; return what failed."""
     if not path.exists():
         return []
     with locked(path.parent):
@@ -329,7 +329,7 @@ def put_back(path: Path) -> list[str]:
 
 
 def main(arguments: list[str]) -> int:
-    """Execute the journal whose path is the argument, and return the exit code."""
+    """Revert the host changes of the journal named by the argument; return the exit code."""
     left = put_back(Path(arguments[0]))
     for problem in left:
         sys.stderr.write(f"not put back: {problem}\n")

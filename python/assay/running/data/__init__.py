@@ -1,1 +1,1 @@
-"""Data of runs: generated, loaded, sorted, and cached for later runs."""
+"""Provides the data of runs: generated, loaded, sorted, and cached for later runs."""

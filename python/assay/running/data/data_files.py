@@ -32,10 +32,10 @@ FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 class Sink(Protocol):
-    """A file to which rows are written."""
+    """Interface of a file to which table rows are written."""
 
     def write(self, batch: pa.RecordBatch) -> object:
-        """Add a batch of rows."""
+        """Add a batch of rows to the file."""
         ...
 
     def close(self) -> None:
@@ -45,7 +45,7 @@ class Sink(Protocol):
 
 @dataclass(frozen=True)
 class Wanted:
-    """A request for files of a workload's data.
+    """A request for data files: workload, scale, format and tables.
 
     Attributes:
         scale: Scale of the data; None means the workload's own.
@@ -66,7 +66,7 @@ class Wanted:
 
 @dataclass(frozen=True)
 class DataFile:
-    """A written file.
+    """A written data file with its number of rows.
 
     Attributes:
         rows: Number of rows of the table: triples in N-Triples, subjects in Turtle.
@@ -94,7 +94,7 @@ def offered(workload: Workload) -> dict[Format, tuple[str, ...]]:
 
 
 def write_files(wanted: Wanted, tell: Tell) -> list[DataFile]:
-    """Write one file for each table.
+    """Write one data file for each requested table.
 
     If writing fails or is stopped, no file is left.
 
@@ -125,16 +125,20 @@ def write_files(wanted: Wanted, tell: Tell) -> list[DataFile]:
 
 
 def _chosen_format(wanted: Wanted) -> tuple[Format, dict[str, Any]]:
-    """Return the format and the facts for `table_rows`."""
+    """Return the format of data files, and the options of the row generator."""
     workload = wanted.workload
     name, formats = workload.facts.name, offered(workload)
     if not formats:
-        raise UsageError(f"{name} has no data for files: SQL in the engine makes what it needs")
+        raise UsageError(
+            f"the workload {name} has no data to write to files: SQL in the engine creates its "
+            "tables"
+        )
     known_formats = ", ".join(formats)
     chosen = next((form for form in formats if wanted.form in (None, form)), None)
     if chosen is None:
         raise UsageError(
-            f"--format {wanted.form}: the data of {name} can be written as {known_formats}"
+            f"--format {wanted.form}: the data of {name} can be written in the formats "
+            f"{known_formats}"
         )
     scale = workload.facts.scale_default if wanted.scale is None else wanted.scale
     return chosen, workload.row_facts(scale) | {"seed": wanted.seed}
@@ -150,13 +154,13 @@ def _make_room(
     except OSError as error:
         raise UsageError(f"--out {directory}: {error.strerror}") from error
     if there:
-        raise UsageError(f"{there[0]} is there already: remove it, or name another --out")
+        raise UsageError(f"{there[0]} exists already: remove it, or name another --out")
     # The size of other formats depends on the compression of the rows.
     needed = sum(estimated_bytes(facts, table) for table in paths) if form in PLAIN else 0.0
     if needed > free:
         raise UsageError(
-            f"--out {directory}: about {bytes_text(needed)} are needed and {bytes_text(free)} are"
-            " free; name another directory, or a smaller --scale"
+            f"--out {directory}: the files need about {bytes_text(needed)} and "
+            f"{bytes_text(free)} are free: name another directory, or a smaller --scale"
         )
 
 
@@ -184,7 +188,7 @@ def _write(
 
 
 class _Plain:
-    """A file of one column of text, row after row."""
+    """A text file with one row per line."""
 
     def __init__(self, path: Path, _schema: pa.Schema) -> None:
         # Batches are megabytes, which a buffer would only copy.

@@ -1,4 +1,4 @@
-"""The lock of a data set: a file beside it that exists only while a process holds it."""
+"""Locks a cached data set by a file beside it."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ PREFIX, SUFFIX = ".", ".lock"
 
 
 def lock_file(root: Path, name: str) -> Path:
-    """Return the path of a data set's lock."""
+    """Return the path of a cached data set's lock file."""
     return root / f"{PREFIX}{name}{SUFFIX}"
 
 
 def locked_names(root: Path) -> list[str]:
-    """Return the names of data sets that have a lock's file, held or left."""
+    """Return the names of cached data sets that have a lock file, held or left."""
     files = sorted(root.glob(f"{PREFIX}*{SUFFIX}"))
     return [file.name.removeprefix(PREFIX).removesuffix(SUFFIX) for file in files]
 
 
 @contextmanager
 def locked(root: Path, name: str, waiting: Callable[[], None]) -> Iterator[None]:
-    """Hold the lock of a data set; `waiting` is called if another process holds it."""
+    """Hold the lock of a cached data set; call `waiting` if another process holds it."""
     file = lock_file(root, name)
     descriptor = _taken(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     if descriptor is None:
@@ -39,7 +39,7 @@ def locked(root: Path, name: str, waiting: Callable[[], None]) -> Iterator[None]
 
 @contextmanager
 def locked_if_free(root: Path, name: str) -> Iterator[bool]:
-    """Hold the lock of an unused data set; yields False if another process uses it."""
+    """Hold the lock of an unused cached data set; yield False if it is in use."""
     file = lock_file(root, name)
     descriptor = _taken(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     with _held(file, descriptor):
@@ -47,7 +47,7 @@ def locked_if_free(root: Path, name: str) -> Iterator[bool]:
 
 
 def _taken(file: Path, operation: int) -> int | None:
-    """Lock the file and return its descriptor; None if another process has the lock."""
+    """Lock a file and return its descriptor; None if another process holds the lock."""
     while True:
         descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
         try:

@@ -1,4 +1,4 @@
-"""Caches loaded data by workload content, scale, engine, version, language and loading order.
+"""Caches loaded data by workload, scale, engine, version, language and load order.
 
 A data set is an engine's data directory as it was after loading, with a manifest: rows and checksum
 of each table as generated, SHA-256 of each file. A data set is made in a temporary directory and
@@ -54,12 +54,12 @@ FORMAT = 2
 
 
 class DamagedDataError(Exception):
-    """Error: a cached file differs from its manifest."""
+    """Error: a cached data file differs from its manifest."""
 
 
 @dataclass(frozen=True)
 class DatasetKey:
-    """The inputs that a data set depends on.
+    """The inputs that the content of a cached data set depends on.
 
     Attributes:
         generators_version: Version of the generators; None means its rows are not generated.
@@ -82,7 +82,7 @@ class DatasetKey:
 
     @property
     def name(self) -> str:
-        """Return the directory name: a readable part, and a unique suffix."""
+        """The directory name of a cached data set: a readable part and a unique suffix."""
         parts = [FORMAT, self.data_hash, self.scale, self.engine, self.version]
         parts += [self.refresh_sets] if self.refresh_sets else []
         parts += [] if self.generators_version is None else [f"rows {self.generators_version}"]
@@ -94,7 +94,7 @@ class DatasetKey:
 
 
 class DatasetCache:
-    """Data sets below one directory, which any number of processes may use.
+    """The cache of data sets below one directory, for any number of processes.
 
     `waiting` is called when another process makes or copies the same data. `removed` is called for
     each data set that is removed to make space for a new one.
@@ -119,7 +119,7 @@ class DatasetCache:
         make: Callable[[Path], dict[str, Any]],
         house: Callable[[int], None] = lambda _: None,
     ) -> dict[str, Any]:
-        """Copy the data set to `target`, making it first if needed; return its manifest.
+        """Copy a cached data set to `target`, made first if needed; return its manifest.
 
         `make` fills an empty directory and returns the content of the manifest. A damaged data set
         is made again, once. `house` is called once with the number of bytes, before they are copied
@@ -139,9 +139,9 @@ class DatasetCache:
         except OSError as error:
             where = error.filename or self._root
             raise RunFailedError(
-                f"cannot keep data in {where}: {error.strerror}. Free some space, or set"
-                " XDG_CACHE_HOME (data sets) and XDG_STATE_HOME (the copy of a run) to places that"
-                " have some."
+                f"the data cannot be stored in {where}: {error.strerror}. Free some space, or set"
+                " XDG_CACHE_HOME (data sets) and XDG_STATE_HOME (the copy of a run) to "
+                "directories with more space."
             ) from error
 
     def _copied(
@@ -150,7 +150,9 @@ class DatasetCache:
         try:
             manifest = _copy_verified(place, target)
         except DamagedDataError as error:
-            log.warning("%s: %s; it is made again", place, error)
+            log.warning(
+                "the stored data set %s is damaged (%s), so Assay makes it again", place, error
+            )
             shutil.rmtree(place)
             shutil.rmtree(target, ignore_errors=True)
             self._make(place, make)
@@ -183,8 +185,8 @@ class DatasetCache:
         limit = limit_bytes(self._root)
         for dataset in evict(self._root, limit, spared=place.name):
             log.warning(
-                "data set %s is removed (%s): all may take %s together, or as much as"
-                " ASSAY_CACHE_KEEP says",
+                "the data set %s is removed (%s): all data sets together may use %s, or the "
+                "size in ASSAY_CACHE_KEEP",
                 dataset.name,
                 bytes_text(dataset.bytes),
                 bytes_text(limit),
@@ -192,7 +194,7 @@ class DatasetCache:
             self._removed(dataset)
 
     def sweep(self) -> None:
-        """Remove files that killed loads left.
+        """Remove files that killed data loads left in the cache.
 
         Loads in progress hold their lock.
         """
@@ -213,19 +215,19 @@ def _described(data: Path) -> dict[str, dict[str, Any]]:
 
 
 def _directories(data: Path) -> list[str]:
-    """Return all directories, including empty ones, without which some servers do not start."""
+    """Return all directories of a data set, including empty ones."""
     paths = (path for path in data.rglob("*") if path.is_dir() and not path.is_symlink())
     return sorted(str(path.relative_to(data)) for path in paths)
 
 
 def _links(data: Path) -> dict[str, str]:
-    """Return symbolic links with their targets; some engines find their tables by them."""
+    """Return the symbolic links of a data set with their targets."""
     paths = sorted(path for path in data.rglob("*") if path.is_symlink())
     return {str(path.relative_to(data)): str(path.readlink()) for path in paths}
 
 
 def _copy_verified(place: Path, target: Path) -> dict[str, Any]:
-    """Copy the files of a data set, comparing each with the manifest."""
+    """Copy the files of a cached data set, comparing each with the manifest."""
     try:
         manifest: dict[str, Any] = json.loads((place / MANIFEST).read_text(encoding="utf-8"))
         files = {name: described["sha256"] for name, described in manifest["files"].items()}
@@ -263,7 +265,7 @@ def _copy_hashed(source: Path, target: Path) -> str:
 
 
 def _write_back(files: list[Path]) -> None:
-    """Flush files to disk now, or the kernel does so while queries are timed.
+    """Flush files to disk now, so that the kernel does not do so while queries are timed.
 
     Files are flushed in parallel: a file system commits waiting files together, and a server's data
     are a thousand small files.

@@ -1,4 +1,4 @@
-"""Fills a running engine: tables, rows from the generator, keys, statistics."""
+"""Loads a running engine: creates tables, inserts rows, adds keys and statistics."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PROGRESS_INTERVAL_S = 0.2
 
 @dataclass(frozen=True)
 class Filled:
-    """The result of loading.
+    """The result of loading data: rows, checksums and times.
 
     Attributes:
         tables: Rows, checksum and seconds of each table.
@@ -44,13 +44,13 @@ class Filled:
     client_cpu_s: float | None
 
     def facts(self) -> dict[str, Any]:
-        """Return the result as JSON values: `tables`, and everything else as `load`."""
+        """Return the result of loading as JSON values."""
         document = asdict(self)
         return {"tables": document.pop("tables"), "load": document}
 
 
 def fill(engine: Engine, instance: Instance, filling: Mapping[str, Any], tell: Tell) -> Filled:
-    """Generate and load all tables of `Loading.filling`, or all triples if requested.
+    """Generate and load all tables, or all triples.
 
     Raises:
         EngineError: If the engine refuses a statement or rows.
@@ -82,7 +82,9 @@ def _fill_triples(
     engine.finish_triples(instance)
     count, counted = sum(table["rows"] for table in tables.values()), engine.count_triples(instance)
     if counted != count:
-        raise RunFailedError(f"{count} triples were sent and {counted} are there after loading")
+        raise RunFailedError(
+            f"{count} triples were sent and the store contains {counted} after loading"
+        )
     seconds, cpu_s = time.monotonic() - begun_s, time.process_time() - begun_cpu_s
     return Filled(tables, count, seconds, cpu_s if isinstance(engine, Server) else None)
 
@@ -111,7 +113,7 @@ def _fill_tables(
 
 @contextmanager
 def _rows(filling: Mapping[str, Any], threads: int) -> Iterator[dict[str, Rows]]:
-    """Yield the rows of each table, sorted if requested; no row is generated yet."""
+    """Yield the rows of each table to load, sorted if requested."""
     by = filling["sorted_by"]
     rows: dict[str, Rows] = {
         table: table_rows(filling, table, threads) for table in filling["tables"]
@@ -171,7 +173,7 @@ def _load_table(
     counted = engine.count(instance, table)
     if counted != rows.rows:
         raise RunFailedError(
-            f"{table}: {rows.rows} rows were sent and {counted} are in the table after loading"
+            f"{table}: {rows.rows} rows were sent and the table contains {counted} after loading"
         )
     seconds = time.monotonic() - begun_s
     return {"rows": counted, "checksum": rows.checksum, "seconds": seconds}
@@ -179,7 +181,7 @@ def _load_table(
 
 @contextmanager
 def _telling_rows(tell: Tell, tables: list[Rows]) -> Iterator[None]:
-    """Report the number of generated rows meanwhile."""
+    """Report the number of generated rows while loading."""
     done = threading.Event()
     telling = threading.Thread(target=_tell_rows, args=(tell, tables, done))
     telling.start()

@@ -31,7 +31,7 @@ BLOCK_BYTES = 512  # unit of `st_blocks`, whatever the file system's block size
 
 @dataclass(frozen=True)
 class KeptDataset:
-    """A data set that a run can use, or make again.
+    """A cached data set that a run can use or make again.
 
     Attributes:
         name: Name of its directory: workload, scale, engine, and a digest of all it depends on.
@@ -45,19 +45,19 @@ class KeptDataset:
 
 
 def kept_datasets(root: Path) -> list[KeptDataset]:
-    """Return the data sets below a directory, the most recently used last."""
+    """Return the cached data sets below a directory, the most recently used last."""
     places = (path for path in _directories(root) if not path.name.endswith(PARTIAL))
     kept = [dataset for dataset in map(_kept, places) if dataset is not None]
     return sorted(kept, key=lambda dataset: dataset.used_s)
 
 
 def note_use(place: Path) -> None:
-    """Record that a data set was just used."""
+    """Record that a cached data set was just used."""
     os.utime(place / MANIFEST)
 
 
 def asked_limit_bytes() -> int | None:
-    """Return the space that `ASSAY_CACHE_KEEP` allows for data sets; None if it is not set.
+    """Return the bytes that `ASSAY_CACHE_KEEP` allows for data sets; None if it is not set.
 
     Raises:
         UsageError: If its value is not a valid size.
@@ -67,7 +67,7 @@ def asked_limit_bytes() -> int | None:
 
 
 def limit_bytes(root: Path) -> int:
-    """Return the space in bytes that all data sets may take together.
+    """Return the bytes that all cached data sets may take together.
 
     The limit is the value of `ASSAY_CACHE_KEEP`, or else half of the space that would be free
     without data sets.
@@ -82,25 +82,25 @@ def limit_bytes(root: Path) -> int:
 
 
 def space_bytes(root: Path) -> int:
-    """Return the bytes that would be free on the disk of data sets without any of them."""
+    """Return the bytes that would be free on the cache's disk without any data set."""
     existing = next(path for path in [root.absolute(), *root.absolute().parents] if path.exists())
     kept_bytes = sum(dataset.bytes for dataset in kept_datasets(root))
     return shutil.disk_usage(existing).free + kept_bytes
 
 
 def parse_keep(option: str, text: str) -> int:
-    """Return the bytes of a size such as 20GB, or 0.
+    """Return the bytes of a size such as `20GB`.
 
     Raises `UsageError`.
     """
     size = size_bytes(text)
     if size is None:
-        raise UsageError(f"{option} {text}: write a size, such as 20GB, or 0 to keep nothing")
+        raise UsageError(f"{option} {text}: write a size, such as 20GB, or 0 to keep no data sets")
     return size
 
 
 def evict(root: Path, keep_bytes: int, spared: str | None = None) -> list[KeptDataset]:
-    """Remove data sets until the others take at most `keep_bytes`; return the removed ones.
+    """Remove cached data sets until the others take at most `keep_bytes`.
 
     The least recently used one is removed first. A data set that a run is copying or making stays,
     and so does the one named `spared`.
@@ -117,13 +117,13 @@ def evict(root: Path, keep_bytes: int, spared: str | None = None) -> list[KeptDa
 
 
 def partial_names(root: Path) -> list[str]:
-    """Return the names of data sets that are in progress or incomplete."""
+    """Return the names of cached data sets that are incomplete or being made."""
     paths = _directories(root, f"*{PARTIAL}")
     return sorted(path.name.removesuffix(PARTIAL) for path in paths)
 
 
 def sweep(root: Path) -> list[str]:
-    """Remove incomplete data sets and unheld locks, which killed processes left.
+    """Remove incomplete cached data sets and locks that killed processes left.
 
     Returns:
         The result is the names of removed files and directories.
@@ -141,13 +141,13 @@ def sweep(root: Path) -> list[str]:
 
 
 def remove_partial(partial: Path) -> None:
-    """Remove what a killed load left: files, and shared memory of its server."""
+    """Remove the files and shared memory that a killed data load left."""
     remove_below(partial)
     shutil.rmtree(partial, ignore_errors=True)
 
 
 def _remove(root: Path, name: str) -> bool:
-    """Remove a data set; return False if a run uses it, or it cannot be removed."""
+    """Remove a cached data set; return False if a run uses it."""
     partial = root / f"{name}{PARTIAL}"
     with locked_if_free(root, name) as is_free:
         if not is_free:
@@ -159,7 +159,7 @@ def _remove(root: Path, name: str) -> bool:
             (root / name).rename(partial)
             shutil.rmtree(partial)
         except OSError as error:
-            log.warning("data set %s cannot be removed: %s", name, error)
+            log.warning("the data set %s cannot be removed: %s", name, error)
             return False
         return True
 
@@ -169,7 +169,7 @@ def _directories(root: Path, pattern: str = "*") -> Iterator[Path]:
 
 
 def _kept(place: Path) -> KeptDataset | None:
-    """Return the facts of a data set; None if it was removed meanwhile."""
+    """Return the facts of a cached data set; None if it was removed meanwhile."""
     manifest = place / MANIFEST
     try:
         used_s = (manifest if manifest.is_file() else place).stat().st_mtime

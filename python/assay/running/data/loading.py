@@ -1,4 +1,4 @@
-"""Fills an engine with a workload's data.
+"""Loads a workload's data into an engine, in a process of its own.
 
 Loading has its own process, because its memory would count in the peak memory of queries. An
 embedded engine is loaded in the driver's process only if the run begins in the state after loading.
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay.model.units import NS_PER_S
 from assay.running.processes.hosting import host
+from assay.workloads.refreshing import refresh_keys, refresh_setup
 from assay.workloads.scripts import statements
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ SPILL = "sorting"
 
 
 def loaded_now(fill: Callable[[], dict[str, Any]], pids: Sequence[int]) -> dict[str, Any]:
-    """Return the facts of `fill`, with the processes that hold the data in memory, and the time."""
+    """Load data now, and return its facts with the time and the processes that hold it."""
     begun_s = time.monotonic()
     loaded = fill()
     ended_ns = time.monotonic_ns()
@@ -38,7 +39,7 @@ def loaded_now(fill: Callable[[], dict[str, Any]], pids: Sequence[int]) -> dict[
 
 
 class Loading:
-    """Loads one run's data; `raw` is the directory of the host's log."""
+    """Loads the data of one run into its engine."""
 
     def __init__(self, asked: Asked, raw: Path, teller: Teller) -> None:
         self._asked = asked
@@ -47,19 +48,19 @@ class Loading:
         self.teller = teller
 
     def fill(self, guardian: Guardian, subject: Subject) -> dict[str, Any]:
-        """Make and load all tables; return rows, checksum and time of each, and the origin."""
+        """Load all tables; return rows, checksum and time of each."""
         job = subject.job() | {"filling": self.filling(guardian)}
         with host(guardian, "load", job, self._log) as loader:
             return self.filled(loader)
 
     def filling(self, guardian: Guardian) -> dict[str, Any]:
-        """Return the facts that a host needs to load the data."""
+        """Return the facts that the loading process needs."""
         workload, scale = self._asked.workload, self._asked.request.scale
         dialects, sets = self._asked.dialects, self._asked.refresh_sets
         setup, keys = workload.setup(dialects, scale), workload.keys(dialects, scale)
         if sets and workload.facts.refresh is not None:
-            setup |= workload.refresh_setup(dialects, scale, sets)
-            keys |= workload.refresh_keys(dialects, scale, sets)
+            setup |= refresh_setup(workload, dialects, scale, sets)
+            keys |= refresh_keys(workload, dialects, scale, sets)
         order = self._asked.order
         return {
             "setup": list(setup.values()),
@@ -74,7 +75,7 @@ class Loading:
         }
 
     def filled(self, loader: Driver) -> dict[str, Any]:
-        """Follow a loading process to its end, and return the loaded data's facts."""
+        """Follow a loading process to its end, and return the facts of the loaded data."""
         while (message := loader.next())["kind"] != "loaded":
             self._tell(message)
         loaded = {"tables": message["tables"], "load": message["load"]}

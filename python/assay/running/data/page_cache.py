@@ -1,4 +1,4 @@
-"""The page cache of the files in one directory: its size, reading in, and eviction.
+"""Measures, fills and evicts the page cache of the files in one directory.
 
 Only these files are affected, and only read permission is needed.
 """
@@ -29,12 +29,12 @@ def size_bytes(directory: Path) -> int:
 
 
 def resident_bytes(directory: Path) -> int:
-    """Return the bytes of files that are in memory. Raises `OSError` if unsupported."""
+    """Return the bytes of a directory's files that are in the page cache."""
     return sum(_core.resident_bytes(path) for path in files_below(directory))
 
 
 def evict(directory: Path) -> None:
-    """Write dirty pages back, then ask the kernel to evict all pages; it may keep some."""
+    """Write a directory's dirty pages back, then ask the kernel to evict all its pages."""
     for path in files_below(directory):
         with _opened(path) as descriptor:
             os.fsync(descriptor)
@@ -42,7 +42,7 @@ def evict(directory: Path) -> None:
 
 
 def read_in(directory: Path) -> None:
-    """Read every file from its first byte to its last."""
+    """Read every file of a directory into the page cache."""
     buffer = bytearray(READ_BYTES)
     for path in files_below(directory):
         with _opened(path) as descriptor:

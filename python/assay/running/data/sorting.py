@@ -1,4 +1,4 @@
-"""Sorts a table's rows between the generator and the engine that loads them.
+"""Sorts a table's rows between the generator and the engine.
 
 Rows with equal values in the columns keep the generator's order, so the result is the same on any
 machine. Rows that do not fit into memory are spilled to files.
@@ -37,7 +37,7 @@ SPILLED_SIZES = 1.5
 
 
 class SortedRows:
-    """A table's rows in another order; a stream that can be read once."""
+    """A stream of a table's rows in sorted order, which can be read once."""
 
     def __init__(
         self, rows: Rows, columns: Sequence[str], sorter: duckdb.DuckDBPyConnection
@@ -51,21 +51,21 @@ class SortedRows:
 
     @property
     def rows(self) -> int:
-        """Return the number of rows handed out so far."""
+        """The number of sorted rows handed out so far."""
         return self._handed_out
 
     @property
     def rows_expected(self) -> int:
-        """Return the estimated total number of rows."""
+        """The estimated total number of rows to sort."""
         return self._rows.rows_expected
 
     @property
     def checksum(self) -> str:
-        """Return the checksum of the generated rows, independent of their order."""
+        """The checksum of the generated rows, independent of their order."""
         return self._rows.checksum
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        """Return the stream in a capsule; sorting begins at its first read."""
+        """Return the sorted rows as an Arrow stream; sorting begins at its first read."""
         source = pa.RecordBatchReader.from_stream(self._rows)
         batches = self._sorted(source)
         stream = pa.RecordBatchReader.from_batches(source.schema, batches)
@@ -82,13 +82,13 @@ class SortedRows:
         except duckdb.Error as error:
             message = str(error).partition("\n")[0]
             self.failure = RunFailedError(
-                f"rows could not be sorted: {message}. Free some memory, or some space in"
-                " XDG_STATE_HOME; or sort smaller tables"
+                f"the rows could not be sorted: {message}. Free memory or space in "
+                "XDG_STATE_HOME, or sort smaller tables"
             )
             raise self.failure from error
         if self._handed_out != self._rows.rows:
             self.failure = RunFailedError(
-                f"{self._rows.rows} rows went into sorting and {self._handed_out} came out of it"
+                f"{self._rows.rows} rows were sorted, but the result has {self._handed_out} rows"
             )
             raise self.failure
 
@@ -105,7 +105,7 @@ class SortedRows:
 
 @contextmanager
 def sorter(spill: Path, needed_bytes: float) -> Iterator[duckdb.DuckDBPyConnection]:
-    """Yield the connection that sorts, with files below `spill`, which are deleted afterwards.
+    """Yield a DuckDB connection that sorts, with temporary files below `spill`.
 
     Args:
         spill: Directory for temporary files.
@@ -137,14 +137,15 @@ def check_room(needed_bytes: float, memory_bytes: int, spill: Path) -> None:
     free_bytes = shutil.disk_usage(spill).free
     if spilled_bytes > memory_bytes and spilled_bytes > free_bytes:
         raise RunFailedError(
-            f"--sorted: sorting takes about {bytes_text(spilled_bytes)}, and there are"
-            f" {bytes_text(memory_bytes)} of memory for it and {bytes_text(free_bytes)} free in"
-            f" {spill.parent}: set XDG_STATE_HOME to a place with more, or sort smaller tables"
+            f"--sorted: sorting needs about {bytes_text(spilled_bytes)}; "
+            f"{bytes_text(memory_bytes)} of memory and {bytes_text(free_bytes)} of disk space "
+            f"in {spill.parent} are available: set XDG_STATE_HOME to a directory with more "
+            "space, or sort smaller tables"
         )
 
 
 def _numbered(source: pa.RecordBatchReader) -> pa.RecordBatchReader:
-    """Return the rows with their positions, which break ties."""
+    """Return rows with their positions, which break ties when sorting."""
     schema = source.schema.append(pa.field(PLACE, pa.int64()))
 
     def batches() -> Iterator[pa.RecordBatch]:

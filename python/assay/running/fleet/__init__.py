@@ -1,1 +1,1 @@
-"""Load from several hosts: drivers share one plan and begin together."""
+"""Drives one load from several hosts that share one plan and begin together (a fleet)."""

@@ -1,4 +1,4 @@
-"""An agent: a Dask worker that drives a share of a run, or observes its engine.
+"""Dask worker that drives a share of a load on its host, or observes the engine there.
 
 Invariant: it works for one owner at a time, and stops as soon as that owner is gone.
 """
@@ -67,13 +67,13 @@ CANCEL_AGAIN_S = 1.0
 
 
 class SharePlugin(WorkerPlugin):  # type: ignore[misc] # Dask's classes have no types
-    """Lets a Dask worker drive shares."""
+    """Dask worker plugin that drives a share of a load."""
 
     name = "assay-shares"
     idempotent = True
 
     def setup(self, worker: Worker) -> None:
-        """Add the handlers of requests from runs."""
+        """Add the handlers of requests from runs to the Dask worker."""
         self._busy = False
         worker.handlers[OP_WHO] = self.who
         worker.handlers[OP_CLOCK] = self.clock
@@ -81,19 +81,19 @@ class SharePlugin(WorkerPlugin):  # type: ignore[misc] # Dask's classes have no 
         worker.handlers[OP_OBSERVE] = self.observe
 
     async def who(self) -> dict[str, Any]:
-        """Return the identity of this agent."""
+        """Return the identity of this Dask worker and its host."""
         return whose()
 
     async def clock(self) -> int:
-        """Return CLOCK_MONOTONIC of this host in ns."""
+        """Return this host's CLOCK_MONOTONIC in ns."""
         return time.monotonic_ns()
 
     async def drive(self, comm: Comm, job: dict[str, Any]) -> object:
-        """Drive one share; the connection serves only this share until it has ended."""
+        """Drive one share of a load for the owner of the connection."""
         return await self._serve(comm, lambda post: Driving(job, post))
 
     async def observe(self, comm: Comm, job: dict[str, Any]) -> object:
-        """Observe the engine on this host; the connection serves only these probes."""
+        """Observe the engine on this host for the owner of the connection."""
         return await self._serve(comm, lambda post: Observing(job, post))
 
     async def _serve(self, comm: Comm, begin: Callable[[Post], Work]) -> object:
@@ -110,7 +110,7 @@ class SharePlugin(WorkerPlugin):  # type: ignore[misc] # Dask's classes have no 
 
 
 class _Served:
-    """The work that an agent does for an owner, and the connection to that owner."""
+    """The work of a Dask worker for one run, with the connection to it."""
 
     def __init__(self, comm: Comm) -> None:
         self._comm = comm
@@ -136,7 +136,7 @@ class _Served:
             await asyncio.to_thread(work.join, CANCEL_PATIENCE_S)
 
     async def _drain(self, writing: asyncio.Task[None]) -> None:
-        """Write the queued messages; the owner closes the connection after the last one."""
+        """Write the queued messages until the owner closes the connection."""
         joined = asyncio.create_task(self._waiting.join())
         await asyncio.wait({joined, writing}, timeout=SILENCE_S, return_when="FIRST_COMPLETED")
         joined.cancel()
@@ -154,7 +154,7 @@ class _Served:
                 self._waiting.task_done()
 
     def _post(self, message: dict[str, Any]) -> bool:
-        """Queue a message from the work's thread; wait while the queue is full."""
+        """Queue a message for the owner; wait while the queue is full."""
         if self._gone:
             return False
         put = asyncio.run_coroutine_threadsafe(self._waiting.put(message), self._loop)
@@ -174,7 +174,7 @@ def serve(
     listen: bool,
     tell: Callable[[str], None],
 ) -> None:
-    """Serve as an agent, or with `listen` as the meeting place, until a signal.
+    """Serve as an agent, or as the meeting place of agents, until a signal.
 
     Raises:
         RunFailedError: If the address cannot be bound, or another agent has the name.
@@ -203,7 +203,7 @@ async def _until_signal(role: Any) -> None:  # noqa: ANN401 - a coroutine of eit
 
 
 def scheduler_at(meeting: Meeting, security: Security) -> Scheduler:
-    """Return a scheduler that is not started yet, bound only to the given address."""
+    """Return a Dask scheduler that is bound only to the given address and not started."""
     return Scheduler(
         protocol=meeting.scheme,
         host=meeting.host,
@@ -220,7 +220,7 @@ async def _meet(meeting: Meeting, security: Security, tell: Callable[[str], None
     except (OSError, RuntimeError) as error:
         # Dask wraps the system's error in its own.
         why = error.__cause__ or error
-        raise RunFailedError(f"{meeting.address} cannot be listened at: {why}") from error
+        raise RunFailedError(f"the agent cannot listen at {meeting.address}: {why}") from error
     try:
         tell(f"agents and runs meet at {scheduler.address}")
         await scheduler.finished()
@@ -231,7 +231,7 @@ async def _meet(meeting: Meeting, security: Security, tell: Callable[[str], None
 async def _join(
     meeting: Meeting, security: Security, name: str | None, tell: Callable[[str], None]
 ) -> None:
-    """Join the meeting place, retrying because it may start later or come back."""
+    """Join the Dask scheduler, retrying because it may start later."""
     waiting = False
     while True:
         try:
@@ -273,7 +273,8 @@ async def _work(
             message = str(error.__cause__ or error)
             if "name" in message and "taken" in message:
                 raise RunFailedError(
-                    f"another agent at {meeting.address} is called {name}: say --name"
+                    f"another agent at {meeting.address} has the name {name}: choose a "
+                    "different one with --name"
                 ) from error
             tell(f"{meeting.address} did not take this agent: {message}")
             await asyncio.sleep(RETRY_S)
@@ -287,7 +288,7 @@ async def _work(
 
 
 def main() -> int:
-    """Serve one run of this host; the arguments are address, name and folder of credentials."""
+    """Serve as an agent for one run on this host."""
     from assay.running.fleet.asked import parse_meeting, security
 
     address, name, credentials = sys.argv[1:]

@@ -1,4 +1,4 @@
-"""Parses `--fleet` and the address of `assay agent`, and checks the security of connections.
+"""Parses `--fleet` and the address of `assay agent`, and checks connection security.
 
 Every address is reached with TLS, or by explicit permission.
 """
@@ -35,7 +35,7 @@ _PLACE = re.compile(r"(?:\[(?P<six>[0-9a-fA-F:]+)\]|(?P<host>[^\[\]:/@\s]+)):(?P
 
 @dataclass(frozen=True)
 class Meeting:
-    """The meeting place of agents and runs: the address of a Dask scheduler.
+    """The address of the Dask scheduler where agents and runs meet.
 
     Attributes:
         scheme: `tcp` or `tls`.
@@ -49,13 +49,13 @@ class Meeting:
 
     @property
     def address(self) -> str:
-        """Return the address as Dask writes it."""
+        """The address of the scheduler as Dask writes it."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"{self.scheme}://{host}:{self.port}"
 
     @property
     def is_loopback(self) -> bool:
-        """Return True if only this host can reach the address."""
+        """True if only this host can reach the address."""
         try:
             return ipaddress.ip_address(self.host).is_loopback
         except ValueError:
@@ -64,7 +64,7 @@ class Meeting:
 
 @dataclass(frozen=True)
 class Fleet:
-    """The requested hosts of a fleet.
+    """The client hosts that `--fleet` requests.
 
     Attributes:
         hosts: Number of hosts; None means all that have joined.
@@ -77,7 +77,7 @@ class Fleet:
 
 @dataclass(frozen=True)
 class EngineHost:
-    """The agent that observes the engine on its host.
+    """The agent that observes the engine on its own host.
 
     Attributes:
         name: Name of the agent on that host.
@@ -90,7 +90,7 @@ class EngineHost:
 
 
 def parse_fleet(text: str) -> Fleet:
-    """Return the fleet requested by `--fleet`: `3`, `tcp://HOST:PORT` or `3@tcp://HOST:PORT`.
+    """Return the fleet requested by `--fleet`: `3`, `tls://HOST:PORT` or `3@tcp://HOST:PORT`.
 
     Raises:
         UsageError: If the text does not have one of these forms.
@@ -98,22 +98,25 @@ def parse_fleet(text: str) -> Fleet:
     if text.isdecimal():
         hosts = int(text)
         if not 1 <= hosts <= LOCAL_MAX:
-            raise UsageError(f"--fleet {text}: between 1 and {LOCAL_MAX} local agents")
+            raise UsageError(
+                f"--fleet {text}: write a number of local agents between 1 and {LOCAL_MAX}"
+            )
         return Fleet(hosts, None)
     match = _FLEET.fullmatch(text)
     if match is None:
         raise UsageError(
-            f"--fleet {text}: write it as a number of agents on this host, or as tcp://HOST:PORT"
-            " where agents of other hosts meet, or 3@tcp://HOST:PORT for three of them"
+            f"--fleet {text}: write the number of agents on this host, or the address that agents"
+            " of other hosts connect to, as tls://HOST:PORT or tcp://HOST:PORT, or"
+            " 3@tls://HOST:PORT for three of these agents"
         )
     count = match["count"]
     if count is not None and int(count) < 1:
-        raise UsageError(f"--fleet {text}: it takes one host at least")
+        raise UsageError(f"--fleet {text}: a fleet needs at least one host")
     return Fleet(None if count is None else int(count), parse_meeting(match["address"], "--fleet"))
 
 
 def parse_meeting(text: str, who: str) -> Meeting:
-    """Return the meeting place at an address such as `tcp://127.0.0.1:8786`.
+    """Return the scheduler address in a text such as `tcp://127.0.0.1:8786`.
 
     Raises:
         UsageError: If the text is not a valid address.
@@ -144,7 +147,7 @@ def parse_engine_host(text: str | None) -> EngineHost | None:
 
 
 def check_network(meeting: Meeting, tls: str | None, prefix: str, *, plain: bool) -> None:
-    """Refuse connections that others could read or use, unless they are allowed.
+    """Refuse network connections that others could read, unless they are allowed.
 
     Args:
         meeting: Address of the meeting place.
@@ -156,20 +159,24 @@ def check_network(meeting: Meeting, tls: str | None, prefix: str, *, plain: bool
         UsageError: If the address contradicts the options.
     """
     if meeting.scheme == ENCRYPTED and tls is None:
-        raise UsageError(f"{meeting.address} takes certificates: name them with {prefix}tls DIR")
+        raise UsageError(
+            f"the address {meeting.address} needs TLS certificates: name them with {prefix}tls DIR"
+        )
     if meeting.scheme == PLAIN and tls is not None:
-        raise UsageError(f"{prefix}tls: {meeting.address} is without TLS; write it as tls://")
+        raise UsageError(
+            f"{prefix}tls: the address {meeting.address} has no TLS: write it as tls://"
+        )
     if meeting.scheme == PLAIN and not plain:
         reached = "any account of this host" if meeting.is_loopback else "other hosts"
         raise UsageError(
-            f"{meeting.address} can be reached by {reached}, and who reaches an agent can run any"
-            f" code as its user. Use tls:// with {prefix}tls DIR, or say {prefix}plain where host"
-            " and network are yours alone"
+            f"{meeting.address} can be reached by {reached}, and anybody who reaches an agent "
+            f"can run code as its user. Use tls:// with {prefix}tls DIR, or add {prefix}plain "
+            "if host and network are yours alone"
         )
 
 
 def check_fleet(request: RunRequest, workload: Workload, behaviour: Engine) -> None:
-    """Refuse a fleet for runs that only a single driver supports.
+    """Refuse several client hosts for runs that only a single driver supports.
 
     Raises:
         UsageError: If the run does not support a fleet. The error message says what to change.
@@ -178,13 +185,14 @@ def check_fleet(request: RunRequest, workload: Workload, behaviour: Engine) -> N
         return
     if not isinstance(behaviour, SharesSessions):
         raise UsageError(
-            f"--fleet: {request.engine} is driven by one host only, as it lives in the driver, or"
-            " is reached by a bridge on this host; choose a server such as postgresql or mysql"
+            f"--fleet: {request.engine} can be driven from one host only, because it runs "
+            "within the driver or behind a bridge on this host: choose a server such as "
+            "postgresql or mysql"
         )
     if workload.facts.sequence is not None:
         raise UsageError(
-            f"--fleet: each client of {workload.facts.name} runs all operations in a fixed order,"
-            " which one host has to count; leave --fleet out"
+            f"--fleet: each client of {workload.facts.name} runs all operations in a fixed "
+            "order, which only a single host can count: remove --fleet"
         )
     for option, is_asked in (
         ("--kill", request.kill_s is not None),
@@ -192,10 +200,13 @@ def check_fleet(request: RunRequest, workload: Workload, behaviour: Engine) -> N
         ("--slow", bool(request.slow)),
     ):
         if is_asked:
-            raise UsageError(f"--fleet and {option}: leave one of the two out")
+            raise UsageError(f"--fleet and {option} cannot be combined: remove one of the two")
     asked = parse_fleet(request.fleet)
     if asked.meeting is not None and "client" in request.pin:
-        raise UsageError("--pin client: CPUs are those of this host, and a fleet has its own")
+        raise UsageError(
+            "--pin client applies to this host, and the clients of a fleet run on other hosts: "
+            "remove client="
+        )
     split(request.clients or 1, asked.hosts or 1)
     _check_engine_host(request)
 
@@ -205,18 +216,18 @@ def _check_engine_host(request: RunRequest) -> None:
         return
     if request.dsn is None:
         raise UsageError(
-            "--engine-host: a private engine is on this host, where probes are; name a server that"
-            " runs elsewhere with --dsn, or leave --engine-host out"
+            "--engine-host: a private engine runs on this host, like the probes: name a server "
+            "on another host with --dsn, or remove --engine-host"
         )
     if request.block_trace:
         raise UsageError(
-            "--engine-host and --block-trace: requests are traced on this host only; leave one of"
-            " the two out"
+            "--engine-host and --block-trace: Assay traces block requests on this host only: "
+            "remove one of the two"
         )
 
 
 def tls_directory(text: str, prefix: str) -> Path:
-    """Return a directory with the certificates that `security` needs.
+    """Return the directory of TLS certificates after checking that it is complete.
 
     Raises:
         UsageError: If a file cannot be read.
@@ -225,14 +236,14 @@ def tls_directory(text: str, prefix: str) -> Path:
     for name in TLS_FILES:
         if not os.access(directory / name, os.R_OK):
             raise UsageError(
-                f"{prefix}tls {text}: {name} is not there or cannot be read; it takes"
-                f" {', '.join(TLS_FILES)} (see docs/guides/fleet.md)"
+                f"{prefix}tls {text}: {name} is missing or cannot be read; the folder needs "
+                f"{', '.join(TLS_FILES)} (see docs/guides/fleet.md)"
             )
     return directory
 
 
 def security(tls: Path | None) -> Security:
-    """Return the security of Dask's connections; both ends need certificates."""
+    """Return the security of Dask's connections, with certificates for both ends."""
     from distributed.security import Security
 
     if tls is None:

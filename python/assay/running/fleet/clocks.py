@@ -1,4 +1,4 @@
-"""Estimates other hosts' clocks: offset from this host's clock, its uncertainty and its drift.
+"""Estimates other hosts' clocks: offset from this host's clock, uncertainty and drift.
 
 The clocks are compared by exchanges like NTP (RFC 5905, sections 8 and 10). Of several exchanges,
 the shortest is the most exact. The error of its offset is at most half of its duration, even if the
@@ -20,7 +20,7 @@ PPM = 1e6
 
 @dataclass(frozen=True)
 class Exchange:
-    """One request for the time: CLOCK_MONOTONIC in ns here before and after, there in between."""
+    """One time request to another host: local clock times before and after, and the remote time."""
 
     sent_ns: int
     theirs_ns: int
@@ -28,13 +28,13 @@ class Exchange:
 
     @property
     def delay_ns(self) -> int:
-        """Return the round trip time in ns."""
+        """The round trip time in ns."""
         return self.received_ns - self.sent_ns
 
 
 @dataclass(frozen=True)
 class Offset:
-    """The offset of another host's clock from this host's clock at one moment.
+    """The offset of another host's clock from the local clock at one moment.
 
     Attributes:
         at_ns: Time on this host's clock.
@@ -50,7 +50,7 @@ class Offset:
 
 
 def estimated(exchanges: Sequence[Exchange]) -> Offset:
-    """Return the offset from the shortest of at least one exchange."""
+    """Return the clock offset from the fastest of several time requests."""
     best = min(exchanges, key=lambda exchange: exchange.delay_ns)
     middle_ns = (best.sent_ns + best.received_ns) // 2
     uncertainty_ns = (best.delay_ns + 1) // 2 + 1
@@ -59,7 +59,7 @@ def estimated(exchanges: Sequence[Exchange]) -> Offset:
 
 @dataclass(frozen=True)
 class ClockOf:
-    """The clock of one host over a run.
+    """The clock of one host during a run, relative to this host's.
 
     Attributes:
         before: Offset before the first phase.
@@ -73,7 +73,7 @@ class ClockOf:
 
     @property
     def uncertainty_ns(self) -> int:
-        """The uncertainty of this host's times on the run's clock in ns; 0 for the same clock."""
+        """The uncertainty in ns of this host's times on the run's clock."""
         if self.same:
             return 0
         measured = [self.before] if self.after is None else [self.before, self.after]
@@ -81,7 +81,7 @@ class ClockOf:
 
     @property
     def slope(self) -> float:
-        """Return the rate at which the other clock gains on this host's, as a share of time."""
+        """The drift of the other clock against this host's, as a share of time."""
         if self.after is None or self.after.at_ns <= self.before.at_ns:
             return 0.0
         return (self.after.offset_ns - self.before.offset_ns) / (
@@ -90,25 +90,25 @@ class ClockOf:
 
     @property
     def slope_uncertainty(self) -> float | None:
-        """The uncertainty of that rate; None if it was not measured."""
+        """The uncertainty of the clock drift, as a share of time; None if not measured."""
         if self.after is None or self.after.at_ns <= self.before.at_ns:
             return None
         both_ns = self.before.uncertainty_ns + self.after.uncertainty_ns
         return both_ns / (self.after.at_ns - self.before.at_ns)
 
     def theirs_ns(self, ours_ns: int) -> int:
-        """Return a time of this host's clock on the other clock, from the first measurement."""
+        """Return a local clock's time on the other host's clock, from the first measurement."""
         return ours_ns if self.same else ours_ns + self.before.offset_ns
 
     def ours_ns(self, theirs_ns: int) -> int:
-        """Return a time of the other clock on this host's clock."""
+        """Return another host's clock time on the local clock."""
         if self.same:
             return theirs_ns
         plain_ns = theirs_ns - self.before.offset_ns
         return plain_ns - round(self.slope * (plain_ns - self.before.at_ns))
 
     def ours(self, theirs: pl.Series) -> pl.Series:
-        """Return times of the other clock on this host's clock; null stays null."""
+        """Return times of the other clock on this host's clock."""
         if self.same:
             return theirs
         plain = theirs - self.before.offset_ns
@@ -116,7 +116,7 @@ class ClockOf:
         return plain - gained.cast(plain.dtype)
 
     def facts(self) -> dict[str, Any]:
-        """Return the clock's facts for `run.json`."""
+        """Return the offset and drift of the clock for `run.json`."""
         uncertainty = self.slope_uncertainty
         return {
             "same": self.same,

@@ -1,4 +1,4 @@
-"""Messages between owner and agent of a fleet: their names, intervals, identities.
+"""Messages between a run and its agents on other hosts.
 
 Assay's messages are plain values, which are never executed as code. After `OP_DRIVE` the connection
 serves only the share:
@@ -56,7 +56,7 @@ CHUNK_BYTES = 1 << 20
 
 
 def whose() -> dict[str, Any]:
-    """Return an agent's identity, and what it shares with others: clock, loopback, pids."""
+    """Return this agent's identity: its host, clock and process namespace."""
     boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
     return {
         "host": socket.gethostname(),

@@ -1,4 +1,4 @@
-"""Makes the certificate by which a run and its own agents authenticate each other.
+"""Makes the TLS certificate by which a run and its own agents authenticate each other.
 
 A new certificate is made for each run, and deleted with the run's private folder. A process that
 cannot read its key cannot connect to the run's scheduler or agents.
@@ -15,7 +15,7 @@ FOLDER = "fleet-tls"
 
 
 def write_credentials(private: Path) -> Path:
-    """Write a new certificate below a folder; return its folder for `security`.
+    """Write a new TLS certificate below a folder, and return its folder.
 
     Only their owner can read them: the folder has mode 0700, files 0600.
     """

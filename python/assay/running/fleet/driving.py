@@ -1,4 +1,4 @@
-"""Drives one host's share of a run on the agent's side, and sends its data to the owner.
+"""Drives one host's share of a load in an agent, and sends its data to the run.
 
 The load stops when the owner disconnects.
 """
@@ -40,7 +40,7 @@ TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 
 
 class Driving(Work):
-    """A share of a load, with the job of the driver's process without its directories."""
+    """One host's share of a load, driven by a separate process."""
 
     def _carry_out(self, guardian: Guardian, raw: Path) -> None:
         job = self._job | {"raw_dir": str(raw)}
@@ -55,7 +55,7 @@ class Driving(Work):
                 self._send_files(raw)
 
     def _play(self, driver: Host, raw: Path) -> None:
-        """Forward messages in both directions until the driver has sent all of its own."""
+        """Forward messages between run and driver until the driver has sent all of its own."""
         last = PLANNED if self._job["plans"] else DRIVEN
         give_up_s: float | None = None
         while True:
@@ -78,7 +78,7 @@ class Driving(Work):
                 if not heard and give_up_s is None:
                     self.abandon()
             if give_up_s is not None and time.monotonic() > give_up_s:
-                raise RunFailedError("the driver did not end when it was asked to")
+                raise RunFailedError("the driver did not end on request")
 
     def _tell(self, message: dict[str, Any], driver: Host) -> None:
         if message["kind"] in (GATE, DRIVEN, PROGRESS):
@@ -89,13 +89,13 @@ class Driving(Work):
         self._post({"kind": TOLD, "message": message})
 
     def _send_streams(self, raw: Path) -> bool:
-        """Send new data of streams; return False if the owner disconnected."""
+        """Send new data of the record's streams; return False if the run disconnected."""
         return all(
             self._send_growth(raw / f"{name}.arrows", STREAM, name) for name in STREAMS
         ) and self._send_growth(raw / HOST_LOG, FILE, HOST_LOG)
 
     def _send_files(self, raw: Path) -> None:
-        """Send files that are written once: rows of results, plans."""
+        """Send files that are written once: query results and plans."""
         for path in _files(raw):
             if not self._send_growth(path, FILE, str(path.relative_to(raw))):
                 return
@@ -113,7 +113,7 @@ def _files(raw: Path) -> Iterator[Path]:
 
 
 def cpu_seconds(pid: int) -> float | None:
-    """Return the CPU seconds that a process has used so far; None if it ended."""
+    """Return the CPU seconds that a process has used; None if it ended."""
     try:
         text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
     except OSError:

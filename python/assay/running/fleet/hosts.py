@@ -1,4 +1,4 @@
-"""Presents a fleet as one driver: requests go to all hosts, and answers are merged.
+"""Presents several client hosts as one driver: merges their messages.
 
 After the start, a lost host is recorded as an outcome, and the others continue.
 """
@@ -60,7 +60,7 @@ DONE, STOPPED, DIED, BROKE = "done", "stopped", "died", "failed"
 
 @dataclass
 class _Member:
-    """The known state of one host of the fleet."""
+    """The known state of one client host of a fleet."""
 
     number: int
     agent: Agent
@@ -79,17 +79,17 @@ class _Member:
 
     @property
     def lost(self) -> bool:
-        """Return True if the host was lost before it had reported everything."""
+        """True if the client host was lost before it had reported everything."""
         return self.ended is not None and self.ended["how"] in (DIED, BROKE)
 
     @property
     def drives(self) -> bool:
-        """Return True if the host is still driving its load."""
+        """True if the client host is still driving its load."""
         return self.report is None and not self.lost
 
 
 class FleetDriver:
-    """All hosts of a fleet, with the interface of one driver's process."""
+    """All client hosts of a fleet, with the interface of one driver process."""
 
     def __init__(
         self, agents: Agents, subject: Subject, job: dict[str, Any], run: RunWriter
@@ -117,11 +117,11 @@ class FleetDriver:
 
     @property
     def pids(self) -> tuple[int, ...]:
-        """Return the drivers' pids on this host, once they are ready."""
+        """Process ids of the load generators on this host; empty until they are ready."""
         return tuple(member.ready["pid"] for member in self._here if member.ready is not None)
 
     def start(self) -> None:
-        """Give each host its share."""
+        """Give each client host its share of the load."""
         for member in self._members:
             (member.directory / RESULTS_DIR).mkdir(parents=True)
             own = {
@@ -136,7 +136,7 @@ class FleetDriver:
             self._agents.drive(member.number, self._job | own)
 
     def send(self, kind: str, **facts: object) -> None:
-        """Send a message to all hosts; requests for plans go only to the first."""
+        """Send a message to all client hosts; requests for plans go to the first only."""
         if kind == GO:
             self._going = True
         asked = self._members[:1] if kind == "plan" else self._members
@@ -145,14 +145,14 @@ class FleetDriver:
                 self._agents.say(member.number, kind, **facts)
 
     def next(self, timeout_s: float | None = None) -> dict[str, Any]:
-        """Return the next message of all hosts together. Raises `RunFailedError`."""
+        """Return the next message of all client hosts together."""
         message = self.next_within(timeout_s)
         if message is None:
-            raise RunFailedError(f"the hosts of the fleet were silent for {timeout_s} s")
+            raise RunFailedError(f"the hosts of the fleet sent no message for {timeout_s} s")
         return message
 
     def next_within(self, timeout_s: float | None) -> dict[str, Any] | None:
-        """Return the next message of all hosts together; None if there was none in time."""
+        """Return the next message of all client hosts; None if there was none in time."""
         deadline_s = None if timeout_s is None else time.monotonic() + timeout_s
         while True:
             rest_s = None if deadline_s is None else max(0.0, deadline_s - time.monotonic())
@@ -165,7 +165,7 @@ class FleetDriver:
                 return answer
 
     def close(self) -> None:
-        """Close the connections to all hosts, and always record their outcomes."""
+        """Close the connections to all client hosts and record how each ended."""
         for member in self._members:
             self._agents.leave(member.number)
         if not self._merged:
@@ -218,13 +218,13 @@ class FleetDriver:
         for host in self._members:
             offset = self._agents.clock(host.number)
             if offset is None:
-                raise RunFailedError(f"--fleet: the clock of {host.agent.name} cannot be asked")
+                raise RunFailedError(f"--fleet: the clock of {host.agent.name} cannot be read")
             host.clock = ClockOf(offset, same=host.same)
         self._note()
         return self._members[0].ready
 
     def _open_gate(self) -> None:
-        """Announce the start of the next phase, once all driving hosts wait for it."""
+        """Start the next phase once all client hosts wait for it."""
         waiting = [member for member in self._members if member.drives]
         if not waiting or any(member.gate != waiting[0].gate for member in waiting):
             return
@@ -238,7 +238,7 @@ class FleetDriver:
             self._agents.say(member.number, BEGIN, at_ns=_clock(member).theirs_ns(at_ns))
 
     def _progress(self, member: _Member, progress: dict[str, Any]) -> dict[str, Any] | None:
-        """Return the progress of all hosts in the phase that all have begun."""
+        """Return the progress of all client hosts in the phase that all have begun."""
         member.operations_ended = max(member.operations_ended, progress["ended"])
         phase = self._phases.index(progress["phase"])
         if phase < self._phase:
@@ -249,7 +249,7 @@ class FleetDriver:
         return progress | {"ended": ended, "begun_s": begun_ns / NS_PER_S}
 
     def _gone(self, member: _Member, how: str, reason: str) -> dict[str, Any] | None:
-        """Handle a host's end: normal after its last message, a loss of its load before."""
+        """Handle a client host's end: normal after its last message, else a loss."""
         self._agents.leave(member.number)
         if member.ended is not None:
             # The plans requested from the first host will not arrive.
@@ -258,11 +258,14 @@ class FleetDriver:
                 return {"kind": PLANNED, "error": f"the host {member.agent.name} went away"}
             return None
         if not self._going:
-            raise RunFailedError(f"--fleet: the host {member.agent.name} went away: {reason}")
+            raise RunFailedError(
+                f"--fleet: the connection to host {member.agent.name} was lost: {reason}"
+            )
         self._end(member, how, reason)
         if all(host.lost for host in self._members):
             raise RunFailedError(
-                f"--fleet: no host is left; the last, {member.agent.name}: {reason}"
+                f"--fleet: all hosts of the fleet failed; the last was {member.agent.name}: "
+                f"{reason}"
             )
         self._open_gate()
         return self._driven()
@@ -273,7 +276,7 @@ class FleetDriver:
         self._note()
 
     def _driven(self) -> dict[str, Any] | None:
-        """Return the combined report, once the share of each host has ended."""
+        """Return the combined report of all client hosts once each has ended."""
         if self._merged or any(member.drives for member in self._members):
             return None
         for member in self._members:
@@ -283,7 +286,7 @@ class FleetDriver:
         return {"kind": DRIVEN, "report": report, "probes": {}, "mixes": None}
 
     def _merge(self) -> dict[str, Any]:
-        """Merge the records of all hosts into one, deleting the streams of each."""
+        """Merge the records of all client hosts into one."""
         self._merged = True
         parts = [
             AgentPart(member.directory, member.number, member.clock, member.report)
@@ -301,7 +304,7 @@ class FleetDriver:
         return report
 
     def _count(self, member: _Member, events: pl.DataFrame) -> None:
-        """Record which operations of a lost host are known, and which are not."""
+        """Record how many operations of a lost client host are known."""
         recorded = events.filter(
             pl.col("session").is_between(member.share.start, member.share.stop, closed="left")
         ).height
@@ -317,7 +320,7 @@ class FleetDriver:
         }
 
     def _note_cpu(self, member: _Member, phase: str, message: dict[str, Any]) -> None:
-        """Record the CPU time that a host's processes had used at a phase, or at the end."""
+        """Record the CPU time of a client host's processes at a phase's start or end."""
         if message["cpu_s"]["driver"] is not None:
             member.cpu_s[phase] = message["cpu_s"]
 
@@ -354,7 +357,7 @@ class FleetDriver:
 def fleet_driver(
     agents: Agents, subject: Subject, job: dict[str, Any], run: RunWriter
 ) -> Iterator[FleetDriver]:
-    """Yield all hosts with their shares; at the end of the block, these end and data are merged."""
+    """Yield all client hosts as one driver; at the end of the block their data are merged."""
     driver = FleetDriver(agents, subject, job, run)
     try:
         driver.start()
@@ -369,10 +372,10 @@ def _clock(member: _Member) -> ClockOf:
 
 
 def _check_reach(member: _Member, ours: dict[str, Any], subject: Subject) -> None:
-    """Refuse hosts that could not reach the engine."""
+    """Refuse client hosts that could not reach the engine."""
     elsewhere = member.agent.who["network"] != ours["network"]
     if elsewhere and "address" in subject.reached and not subject.reachable:
         raise RunFailedError(
-            f"--fleet: {member.agent.name} is another host, and a private engine or its bridge is"
-            f" reached on this host only: name a server with --dsn that all hosts reach"
+            f"--fleet: {member.agent.name} is another host, which cannot reach a private engine "
+            "or its bridge on this host: name a server that all hosts reach with --dsn"
         )

@@ -1,4 +1,4 @@
-"""Connects to the agents of a fleet: their identities, connections and clocks.
+"""Connects to the agents on client hosts: identities, connections and clocks.
 
 One thread with its own event loop does all work with Dask. A run calls the loop and waits.
 """
@@ -67,7 +67,7 @@ ENGINE_HOST = -1
 
 @dataclass(frozen=True)
 class Agent:
-    """One agent that has joined.
+    """One agent (Dask worker) that has joined.
 
     Attributes:
         name: Name of the agent.
@@ -81,7 +81,7 @@ class Agent:
 
 
 class Agents:
-    """The agents of one run, and the event loop that communicates with them.
+    """The agents on other hosts of one run, and the event loop that talks to them.
 
     `met` are the agents that drive, by number. `engine_host` is the agent that observes the engine,
     if there is one; its number is `ENGINE_HOST`. `inbox` has a pair for each message of a share:
@@ -106,18 +106,18 @@ class Agents:
         self._thread.start()
 
     def run(self, doing: Coroutine[Any, Any, T]) -> T:
-        """Run a coroutine on the loop and return its result."""
+        """Run a coroutine on the agents' event loop and return its result."""
         return asyncio.run_coroutine_threadsafe(doing, self._loop).result()
 
     def close(self) -> None:
-        """Disconnect from all agents, which then end their shares, and end the loop."""
+        """Disconnect from all agents, and end the event loop."""
         self.leave_all()
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
 
     def drive(self, number: int, job: dict[str, Any]) -> None:
-        """Give the agent of a host its share.
+        """Give the agent of a client host its share of the load.
 
         Raises `RunFailedError` if the agent is not connected.
         """
@@ -131,25 +131,25 @@ class Agents:
         self.run(self._ask_for(ENGINE_HOST, OP_OBSERVE, job))
 
     def say(self, number: int, kind: str, **facts: object) -> None:
-        """Send a message to the driver of a host, if the host is still connected."""
+        """Send a message to the driver on a client host, if it is still connected."""
         self.run(self._say(number, {"kind": kind, "facts": facts}))
 
     def leave(self, number: int) -> None:
-        """Disconnect from a host."""
+        """Disconnect from a client host's agent."""
         self.run(self._leave_one(number))
 
     def leave_all(self) -> None:
-        """Disconnect from all hosts."""
+        """Disconnect from all agents."""
         self.run(self._leave())
 
     def clock(self, number: int) -> Offset | None:
-        """Return the current offset of a host's clock; None if the host does not answer."""
+        """Return the clock offset of a client host; None if the host does not answer."""
         return self.run(self._clock(self._agent(number).address))
 
     async def meet(
         self, meeting: Meeting, wanted: int | None, engine_host: str | None, tell: Teller
     ) -> None:
-        """Wait until enough agents are connected, including the one on the engine's host.
+        """Wait until enough agents are connected.
 
         `wanted` agents drive; None means all that there are, at least one.
 
@@ -166,8 +166,8 @@ class Agents:
         named: dict[str, str] = {}
         failure = ""
         while time.monotonic() < deadline_s:
-            if (words := self.last_words()) is not None:
-                raise RunFailedError(f"--fleet: {words}")
+            if (ending := self.last_words()) is not None:
+                raise RunFailedError(f"--fleet: {ending}")
             try:
                 async with asyncio.timeout(ANSWERING_S):
                     async with rpc(meeting.address, connection_args=arguments) as scheduler:
@@ -192,9 +192,9 @@ class Agents:
     async def _met(self, name: str, address: str | None, meeting: Meeting) -> Agent:
         if address is None:
             raise RunFailedError(
-                f"--engine-host: no agent called {name} had joined {meeting.address} after"
-                f" {JOINING_S:.0f} s: start `assay agent {meeting.address} --name {name}` on the"
-                " engine's host"
+                f"--engine-host: no agent with the name {name} joined {meeting.address} within "
+                f"{JOINING_S:.0f} s: start `assay agent {meeting.address} --name {name}` on the "
+                "engine's host"
             )
         return _checked(name, address, await self._ask(address, OP_WHO))
 
@@ -209,8 +209,8 @@ class Agents:
                 await comm.close()
         except (OSError, TimeoutError) as error:
             raise RunFailedError(
-                f"--fleet: the agent at {address} does not answer ({error}): agents have to be"
-                " reached from here, too"
+                f"--fleet: the agent at {address} does not answer ({error}): this host must be "
+                "able to connect to every agent"
             ) from error
         return answer
 
@@ -246,7 +246,9 @@ class Agents:
             self._comms[number] = comm
             await comm.write({"op": op, "job": job, "reply": False})
         except (OSError, TimeoutError) as error:
-            raise RunFailedError(f"--fleet: the host {agent.name} went away: {error}") from error
+            raise RunFailedError(
+                f"--fleet: the connection to host {agent.name} was lost: {error}"
+            ) from error
         listening = asyncio.create_task(self._listen(number, comm))
         self._tasks.add(listening)
         listening.add_done_callback(self._tasks.discard)
@@ -289,7 +291,7 @@ class Agents:
 def gathered(
     request: RunRequest, guardian: Guardian | None, raw: Path, teller: Teller
 ) -> Iterator[Agents | None]:
-    """Yield the agents of a run's fleet. Agents that the run started end with the block.
+    """Yield the agents of a run; those that the run started end with the block.
 
     The result is None if no fleet is requested. Without a guardian there is no load, and only the
     agent on the engine's host is awaited.
@@ -324,7 +326,7 @@ def gathered(
 
 
 def _credentials(request: RunRequest, asked: Fleet, guardian: Guardian | None) -> Path | None:
-    """Return the folder of certificates: the requested one, or a new one for the run's agents."""
+    """Return the folder of TLS certificates: the requested one, or a new one."""
     if asked.meeting is None:
         assert guardian is not None  # noqa: S101 - an observation names a place
         return write_credentials(guardian.directory)
@@ -335,7 +337,7 @@ def _credentials(request: RunRequest, asked: Fleet, guardian: Guardian | None) -
 def _place(
     asked: Fleet, agents: Agents, tls: Path | None, guardian: Guardian | None, raw: Path
 ) -> Iterator[Meeting]:
-    """Open the meeting place of agents: the requested one, or one on this host."""
+    """Yield the address where agents meet: the requested one, or a new Dask scheduler."""
     if asked.meeting is not None:
         yield asked.meeting
         return
@@ -364,7 +366,7 @@ def _place(
 
 
 def _last_words(guardian: Guardian, children: Sequence[Child], raw: Path) -> str | None:
-    """Return how the first of the run's own agents to end did so; None while all run."""
+    """Return how the first of the run's own agents ended; None while all run."""
     for number, child in enumerate(children):
         ended = guardian.wait(child, 0.0)
         if ended is not None:
@@ -382,13 +384,13 @@ async def _scheduler(tls: Path | None) -> Scheduler:
 def _checked(name: str, address: str, who: object) -> Agent:
     if not isinstance(who, dict) or "clock" not in who:
         raise RunFailedError(
-            f"--fleet: {name} at {address} is a worker of Dask and no agent of Assay: start"
-            " `assay agent` there, or name a place where only agents meet"
+            f"--fleet: {name} at {address} is a Dask worker, not an agent of Assay: start "
+            "`assay agent` on its host, or name an address that only agents join"
         )
     if who["version"] != (ours := whose()["version"]):
         raise RunFailedError(
-            f"--fleet: the agent {name} is of Assay {who['version']} and this one is {ours}: all"
-            " hosts need the same"
+            f"--fleet: the agent {name} has Assay {who['version']} and this host has {ours}: "
+            "all hosts need the same version"
         )
     return Agent(name, address, who)
 

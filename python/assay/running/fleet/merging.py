@@ -29,7 +29,7 @@ QUANTILES = {"p50_ns": 0.5, "p90_ns": 0.9, "p95_ns": 0.95, "p99_ns": 0.99, "p999
 
 @dataclass(frozen=True)
 class AgentPart:
-    """The results of one host.
+    """The results of one client host: its directory, clock and report.
 
     Attributes:
         directory: Directory with its streams and files.
@@ -45,7 +45,7 @@ class AgentPart:
 
 
 def keep(directory: Path, who: str, message: Mapping[str, Any]) -> None:
-    """Append a received part of a stream or file to the earlier parts.
+    """Append received data of a stream or file to what was received before.
 
     Raises:
         RunFailedError: If the file name leads outside of the directory.
@@ -53,7 +53,9 @@ def keep(directory: Path, who: str, message: Mapping[str, Any]) -> None:
     name = message["name"] if message["kind"] == FILE else f"{message['name']}.arrows"
     path = (directory / name).resolve()
     if not path.is_relative_to(directory.resolve()):
-        raise RunFailedError(f"the host {who} sent a file to {name}")
+        raise RunFailedError(
+            f"the host {who} tried to write a file outside of the run's directory: {name}"
+        )
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("ab") as file:
         file.write(message["bytes"])
@@ -62,7 +64,7 @@ def keep(directory: Path, who: str, message: Mapping[str, Any]) -> None:
 def merge_streams(
     parts: Sequence[AgentPart], raw: Path, streams: Mapping[str, Sequence[str]] = STREAMS
 ) -> None:
-    """Write the streams of all parts to `raw`; incomplete streams are read to their last batch.
+    """Merge the streams of all client hosts into one file per stream.
 
     Args:
         parts: Parts in the order of their rows.
@@ -83,7 +85,7 @@ def merge_streams(
 
 
 def batches(path: Path) -> Iterator[pa.RecordBatch]:
-    """Yield the complete batches of a stream, up to its end or truncation.
+    """Yield the complete batches of a stream file, up to its end or truncation.
 
     A stream without rows yields one empty batch.
     """
@@ -106,7 +108,7 @@ def batches(path: Path) -> Iterator[pa.RecordBatch]:
 def _moved(
     batch: pa.RecordBatch, times: Sequence[str], part: AgentPart, hosts: int
 ) -> pa.RecordBatch:
-    """Return a batch with times on the run's clock, and operations numbered across all hosts."""
+    """Return a batch with times on the run's clock, and unique operation numbers."""
     columns = []
     for field, column in zip(batch.schema, batch.columns, strict=True):
         moved = column
@@ -119,7 +121,7 @@ def _moved(
 
 
 def merge_files(directories: Sequence[Path], raw: Path) -> None:
-    """Move files other than streams to `raw`: logs get the host's number, others are kept once."""
+    """Move files other than streams from each client host's directory into the record."""
     for number, directory in enumerate(directories):
         for path in sorted(directory.rglob("*")):
             within = path.relative_to(directory)
@@ -136,7 +138,7 @@ def merge_files(directories: Sequence[Path], raw: Path) -> None:
 def merged_report(
     parts: Sequence[AgentPart], events: pl.DataFrame, plan: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return one report for all drivers; for hosts without a report, received events are counted.
+    """Return one report for the drivers of all client hosts.
 
     Args:
         parts: Parts of the hosts, at least one.
@@ -167,7 +169,7 @@ def _phase_names(plan: Mapping[str, Any]) -> list[str]:
 
 
 def _reported_phase(part: AgentPart, name: str) -> Mapping[str, Any] | None:
-    """Return a host's report of a phase that it began."""
+    """Return a client host's report of the named phase; None if the host never began it."""
     for phase in (part.report or {"phases": []})["phases"]:
         if phase["phase"] == name and phase["begun_ns"]:
             reported: Mapping[str, Any] = phase
@@ -274,7 +276,7 @@ def _errors(reports: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def events_of(path: Path) -> pl.DataFrame:
-    """Return all events of a stream, with words as text; without rows if there is no stream."""
+    """Return all events of a stream file as a table; empty if there is no file."""
     record_batches = list(batches(path))
     if not record_batches:
         empty = {name: pl.Series([], dtype=pl.Int64) for name in ("sequence", *STREAMS["events"])}

@@ -1,4 +1,4 @@
-"""Records samples of the agent on the engine's host, with times on the run's clock.
+"""Records the samples of the agent on the engine's host, with times on the run's clock.
 
 Streams of two hosts are never merged. Streams of the engine's host are the record's own; those of
 the run's host are in a separate directory. The loss of an agent only ends its probes.
@@ -53,7 +53,7 @@ PATIENCE_S = 2 * SILENCE_S
 
 
 class Observer:
-    """The agent on the engine's host, which is ready to observe once this object exists.
+    """The connection to the agent on the engine's host.
 
     Attributes:
         host: Description of that host from `describe_host`.
@@ -70,7 +70,7 @@ class Observer:
         assert asked is not None and agent is not None  # noqa: PT018, S101 - made only where one is
         self._agents, self._agent, self._run = agents, agent, run
         self._directory = run.raw / FLEET_DIR / "engine"
-        self._told: queue.SimpleQueue[dict[str, Any] | None] = queue.SimpleQueue()
+        self._messages: queue.SimpleQueue[dict[str, Any] | None] = queue.SimpleQueue()
         self._error: str | None = None
         self._run_host: dict[str, Any] = {}
         self._directory.mkdir(parents=True)
@@ -97,7 +97,7 @@ class Observer:
     def at_work(
         self, probes: Sequence[Probe], target: Target, probe_facts: dict[str, Any]
     ) -> Iterator[list[Probe]]:
-        """Run probes on both hosts, each on its own; yields those of `probes` on the run's host.
+        """Run probes on this host and on the engine's host during the block.
 
         Args:
             probes: Probes of the run's host, not yet started.
@@ -119,16 +119,16 @@ class Observer:
         self._note()
 
     def leave(self) -> None:
-        """Disconnect from the agent, which then ends its probes."""
+        """Disconnect from the agent on the engine's host, which then ends its probes."""
         self._agents.leave(ENGINE_HOST)
         self._thread.join(PATIENCE_S)
 
     def followed_here(self, accounts: dict[int, str]) -> dict[int, str]:
-        """Return the processes to follow on the run's host; the agent follows the engine's."""
+        """Return the processes to sample on this host, without the engine's."""
         return {pid: account for pid, account in accounts.items() if account not in ENGINE_ACCOUNTS}
 
     def _end(self, probe_facts: dict[str, Any]) -> None:
-        """Receive the last data, and add all data to the record."""
+        """Receive the last samples from the engine's host, and add them to the record."""
         last = self._answer(OBSERVED)
         self._tell(probe_facts, last)
         after = None if last is None else self._agents.clock(ENGINE_HOST)
@@ -139,7 +139,7 @@ class Observer:
         shutil.rmtree(self._directory, ignore_errors=True)
 
     def _tell(self, probe_facts: dict[str, Any], answer: dict[str, Any] | None) -> None:
-        """Record the facts of each probe; without an answer, that they ended early."""
+        """Record the facts of each probe on the engine's host."""
         for name, facts in ({} if answer is None else answer["probes"]).items():
             probe_facts[name] = facts | {"host": self._agent.name}
         if answer is not None:
@@ -151,26 +151,26 @@ class Observer:
                 probe_facts[name] = probe_facts[name] | {"error": text}
 
     def _answer(self, kind: str) -> dict[str, Any] | None:
-        """Return the agent's next message; None if it is lost, with the reason in `_error`."""
+        """Return the next message from the engine's host; None if the agent is lost."""
         try:
-            message = self._told.get(timeout=PATIENCE_S)
+            message = self._messages.get(timeout=PATIENCE_S)
         except queue.Empty:
             message = None
         if message is None or message["kind"] != kind:
             self._error = self._error or GONE
             # A later call then gets the same answer.
-            self._told.put(None)
+            self._messages.put(None)
             return None
         return message
 
     def _listen(self) -> None:
-        """Run the thread that keeps messages until the last one."""
+        """Receive messages from the engine's host until the last one, in a thread."""
         try:
             while (message := self._agents.observed.get()) is not None:
                 if message["kind"] == STREAM:
                     keep(self._directory, self._agent.name, message)
                 elif message["kind"] == TOLD:
-                    self._told.put(message["message"])
+                    self._messages.put(message["message"])
                     if message["message"]["kind"] == OBSERVED:
                         return
                 elif message["kind"] == FAILED:
@@ -178,7 +178,7 @@ class Observer:
                     break
         except (OSError, RunFailedError) as error:
             self._error = str(error)
-        self._told.put(None)
+        self._messages.put(None)
 
     def _note(self) -> None:
         who = self._agent.who
@@ -197,7 +197,7 @@ class Observer:
 def engine_observer(
     agents: Agents | None, request: RunRequest, subject: Subject, run: RunWriter
 ) -> Iterator[Observer | None]:
-    """Yield the observer on the engine's own host; None if none was requested.
+    """Yield the connection to the agent on the engine's host; None if not requested.
 
     Raises:
         RunFailedError: If the engine does not run there.

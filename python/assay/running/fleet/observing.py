@@ -1,4 +1,4 @@
-"""Runs probes on the engine's host on the agent's side, and sends their samples to the owner.
+"""Runs probes on the engine's host in an agent, and sends their samples to the run.
 
 The probes end when the owner disconnects.
 """
@@ -27,7 +27,7 @@ from assay.running.fleet.contract import (
 from assay.running.fleet.work import Work
 from assay.running.host.environment import describe_host
 from assay.running.observing import observed
-from assay.running.processes.guardian import read_process
+from assay.running.processes.process_table import read_process
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,11 +35,11 @@ if TYPE_CHECKING:
 
     from assay.running.processes.launcher import Guardian
 
-WHO_MAY = "this takes an agent that may see the server's process: that of root, or of its user"
+WHO_MAY = "only an agent of root or of the server's user can see the server's process"
 
 
 class Observing(Work):
-    """Probes of an engine on this host.
+    """Probes of an engine, run by the agent on its host.
 
     The job has `probes` (their names), `interval_s`, `pids` (of the engine; empty means they are
     searched for) and `port` (of the server; None if not known).
@@ -66,7 +66,7 @@ class Observing(Work):
         self._tell({"kind": OBSERVED, "probes": probe_facts})
 
     def _goes_on_until(self, last: str, raw: Path) -> bool:
-        """Send samples until a given message arrives; False if the work must end before that."""
+        """Send samples to the run until it sends a given message; False if the connection ends."""
         while True:
             word = self._word(TELL_INTERVAL_S)
             if word is not None:
@@ -82,7 +82,7 @@ class Observing(Work):
 
 
 def engine_pids(port: int | None, named: Sequence[int]) -> list[int]:
-    """Return the engine's processes on this host: the named ones, or the listener on its port.
+    """Return the engine's pids on the agent's host: the given ones, or the port's listener.
 
     Raises:
         RunFailedError: If no such process runs. The error message says what to do.
@@ -94,11 +94,11 @@ def engine_pids(port: int | None, named: Sequence[int]) -> list[int]:
     if named:
         return list(named)
     if port is None:
-        raise RunFailedError("the server's port is not known; name its processes as NAME:PID,...")
+        raise RunFailedError("the server's port is unknown: name its processes as NAME:PID,...")
     listener_pid = listener(port)
     if listener_pid is None:
         raise RunFailedError(
-            f"no process is seen on this host that listens on port {port}:"
-            f" {WHO_MAY}; or name its processes as NAME:PID,..."
+            f"no visible process on this host listens on port {port}: {WHO_MAY}; or name the "
+            "server's processes as NAME:PID,..."
         )
     return [listener_pid]

@@ -1,4 +1,4 @@
-"""Splits a plan's sessions among hosts."""
+"""Splits a load plan's sessions among client hosts."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from assay.model.errors import UsageError
 
 
 def split(sessions: int, hosts: int) -> list[range]:
-    """Return the session numbers of each host: all together, in order, as evenly as possible.
+    """Return the session numbers of each client host, split as evenly as possible.
 
     Raises:
         UsageError: If the run has fewer sessions than hosts.
     """
     if sessions < hosts:
         raise UsageError(
-            f"--fleet: {hosts} hosts for {sessions} client{'s' * (sessions != 1)}: each needs one"
-            f" at least; say --clients {hosts} or more"
+            f"--fleet: {hosts} hosts for {sessions} client{'s' * (sessions != 1)}: each host "
+            f"needs at least one client: use --clients {hosts} or more"
         )
     fewest, more = divmod(sessions, hosts)
     edges = [0]

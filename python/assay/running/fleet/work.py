@@ -1,4 +1,4 @@
-"""Carries out an agent's work for an owner in a separate thread, and sends its files.
+"""Carries out an agent's work for a run in a thread, and sends its files.
 
 Nothing remains after the work ends. Its processes are children of its own guardian, and its files
 are in that guardian's directory.
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Work(ABC):
-    """A piece of work for an owner, which begins when this object is made.
+    """A piece of an agent's work for a run, which begins when this object is made.
 
     Args:
         job: Request from the owner.
@@ -41,25 +41,25 @@ class Work(ABC):
         self._thread.start()
 
     def say(self, word: dict[str, Any]) -> None:
-        """Pass on a message from the owner."""
+        """Pass on a message from the run to the work."""
         self._words.put(word)
 
     def abandon(self) -> None:
-        """End the work at once, because the owner is gone."""
+        """End the agent's work at once, because the run is gone."""
         self._words.put({"kind": CANCEL, "facts": {}})
 
     def join(self, timeout_s: float) -> None:
-        """Wait until the work has ended completely."""
+        """Wait until the agent's work has ended completely."""
         self._thread.join(timeout_s)
 
     @property
     def at_work(self) -> bool:
-        """Return True while the work continues."""
+        """True while the agent's work continues."""
         return self._thread.is_alive()
 
     @abstractmethod
     def _carry_out(self, guardian: Guardian, raw: Path) -> None:
-        """Carry out the whole work, writing streams to `raw`.
+        """Carry out the agent's whole work, writing streams to `raw`.
 
         Raises `AssayError` or `OSError`.
         """
@@ -78,14 +78,14 @@ class Work(ABC):
             self._post({"kind": FAILED, "message": message, "exit_code": code})
 
     def _word(self, timeout_s: float = 0.0) -> dict[str, Any] | None:
-        """Return the owner's next message; None if there is none in time."""
+        """Return the run's next message; None if there is none in time."""
         try:
             return self._words.get(timeout_s > 0, timeout_s)
         except queue.Empty:
             return None
 
     def _send_growth(self, path: Path, kind: str, name: str) -> bool:
-        """Send new data of a file; return False if the owner disconnected."""
+        """Send new data of a file; return False if the run disconnected."""
         if not path.exists():
             return True
         with path.open("rb") as source:

@@ -1,1 +1,1 @@
-"""The host: what it can measure, its devices and memory, and the start state of a run."""
+"""Describes the host: its devices and memory, and what can be measured on it."""

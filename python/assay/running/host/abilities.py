@@ -1,4 +1,4 @@
-"""Finds what can be measured on this host. Each ability is tried, not guessed."""
+"""Finds what can be measured on this host, by trying each kind of measurement."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SPACE_WANTED_BYTES = 4 << 30
 
 
 def examine(runs: Path, cache: Path, proc: Path = Path("/proc")) -> list[Ability]:
-    """Return all abilities, in the order in which a run needs them."""
+    """Return which measurements are possible on this host, in the order of need."""
     return [
         _platform(),
         *_engines(),
@@ -67,7 +67,7 @@ def _engines() -> Iterator[Ability]:
 
 
 def _products(facts: EngineFacts) -> Ability:
-    """Return the installed versions; others are downloaded by the first run that needs them."""
+    """Return the installed versions of an engine."""
     there = [p.version for p in facts.products if is_installed(facts, p, engines_dir())]
     if there:
         return Ability(f"engine {facts.name}", "yes", f"installed: {', '.join(there)}")

@@ -1,4 +1,4 @@
-"""An ability of the host: something that may or may not be possible on it."""
+"""Type for something that may or may not be possible on this host."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Ability:
-    """One thing that may or may not be possible on this host.
+    """A kind of measurement that may be possible on this host or not.
 
     Attributes:
         name: Name of the ability.

@@ -1,4 +1,4 @@
-"""Finds the block device of a path and its layers, from sysfs. Unknown facts are null."""
+"""Finds the block device of a path and the devices below it, from sysfs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NO_DEVICE_MAJOR = 0
 
 
 def device_of(path: Path, source: str | None = None) -> dict[str, Any] | None:
-    """Return the device that holds `path`; None if that is no block device.
+    """Return the block device that holds a path; None if there is none.
 
     Args:
         path: Path of a file or a folder.
@@ -37,14 +37,14 @@ def device_of(path: Path, source: str | None = None) -> dict[str, Any] | None:
 
 
 def stat_file(device: Mapping[str, Any] | None) -> str | None:
-    """Return the sysfs file with the counters of a device from `device_of`."""
+    """Return the sysfs file with the counters of a block device."""
     if device is None:
         return None
     return str(SYSFS / "dev" / "block" / device["major_minor"] / "stat")
 
 
 def described(folder: Path) -> dict[str, Any]:
-    """Return sysfs's facts of the device at a resolved folder, with the keys of `device_of`."""
+    """Return sysfs's facts of a block device."""
     kind = _kind(folder)
     queue = (folder.parent if kind == "partition" else folder) / "queue"
     read_ahead_kib = _text(queue / "read_ahead_kb")
@@ -80,7 +80,7 @@ def _kind(folder: Path) -> str:
 
 
 def _disks(folder: Path) -> set[str]:
-    """Return the whole disks below a device, or the device itself if it is one."""
+    """Return the whole disks below a block device, or the device itself if it is one."""
     match _kind(folder):
         case "partition":
             return _disks(folder.parent)
@@ -107,7 +107,7 @@ def _name(folder: Path) -> str:
 
 
 def _chosen(schedulers: str | None) -> str | None:
-    """Return the scheduler in brackets."""
+    """Return the I/O scheduler in brackets, which is the one in use."""
     if schedulers is None:
         return None
     return next((word[1:-1] for word in schedulers.split() if word.startswith("[")), schedulers)

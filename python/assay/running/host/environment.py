@@ -1,4 +1,4 @@
-"""Describes the host and Assay itself for `environment.json`.
+"""Describes the host and Assay for `environment.json`.
 
 Facts that cannot be read are null.
 """
@@ -22,7 +22,7 @@ MOUNT_ESCAPE = re.compile(r"\\([0-7]{3})")
 
 
 def describe_host(directory: Path, data: Path | None = None) -> dict[str, Any]:
-    """Return facts of the host that can change a measurement.
+    """Return the facts of the host that can change a measurement, such as CPUs and mounts.
 
     Args:
         directory: Directory of instances.
@@ -107,7 +107,7 @@ def _unescaped(field: str) -> str:
 
 
 def _commit() -> str | None:
-    """Return the commit of the source tree that this package runs from; None without one."""
+    """Return the commit of the source tree of Assay; None without one."""
     tree = Path(__file__).resolve().parents[4]
     if not (tree / ".git").exists():
         return None

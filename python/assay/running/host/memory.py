@@ -1,4 +1,4 @@
-"""Reads how much memory is available."""
+"""Reads how much memory the host has available."""
 
 from __future__ import annotations
 
@@ -21,4 +21,4 @@ def available_bytes(meminfo: Path = MEMINFO) -> int:
         name, _, amount = line.partition(":")
         if name == "MemAvailable":
             return min(int(amount.split()[0]) * KIB, memory_bytes())
-    raise RunFailedError(f"{meminfo} does not say how much memory is available")
+    raise RunFailedError(f"{meminfo} does not report how much memory is available")

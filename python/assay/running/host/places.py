@@ -13,7 +13,7 @@ __all__ = ["cache_dir", "engines_dir", "instances_dir", "runs_dir", "state_dir"]
 
 
 def engines_dir() -> Path:
-    """Return the directory of downloaded engines."""
+    """Return the directory of downloaded engine products."""
     return cache_dir() / "engines"
 
 

@@ -38,7 +38,7 @@ ANSWER_PATIENCE_S = 30.0
 
 
 def parse_slow(asked: Mapping[str, str]) -> dict[str, float]:
-    """Return factors by the resource's name.
+    """Return the slowing factors of `--slow` by the resource's name.
 
     Raises:
         UsageError: If a resource is unknown or a factor would slow nothing.
@@ -55,8 +55,8 @@ def _factor(name: str, text: str) -> float:
         factor = float("nan")
     if not 1.0 <= factor <= FACTOR_MAX:
         raise UsageError(
-            f"--slow {name}={text}: the factor by which it becomes slower, from 1 (measured, and"
-            f" not slowed) to {FACTOR_MAX:g}, such as {name}=2"
+            f"--slow {name}={text}: write a factor from 1 (measured, not slowed) to "
+            f"{FACTOR_MAX:g}, such as {name}=2"
         )
     return factor
 
@@ -76,11 +76,13 @@ def check_slow(request: RunRequest, kind: str) -> None:
     names = ", ".join(request.slow)
     if request.dsn is not None:
         raise UsageError(
-            f"--slow {names}: a running server is not ours to stop; leave one of --slow and --dsn"
-            " out"
+            f"--slow {names}: Assay does not pause the processes of a running server: remove "
+            "--slow or --dsn"
         )
     if kind == "none":
-        raise UsageError(f"--slow {names}: {request.engine} is no process; leave it out")
+        raise UsageError(
+            f"--slow {names}: {request.engine} has no process of its own: remove --slow"
+        )
 
 
 @contextmanager
@@ -92,7 +94,7 @@ def slowed(
     data: Path,
     run: RunWriter,
 ) -> Iterator[dict[int, str]]:
-    """Slow the engine during the block; yields the slower's process with its account.
+    """Slow a resource of the engine during the block, by a separate process.
 
     run.json records the result. Without a request, nothing is slowed.
 
@@ -144,7 +146,7 @@ def _answer(channel: Channel, log_file: Path) -> dict[str, Any]:
 
 
 def _done(channel: Channel, request: RunRequest, scheduled: str) -> dict[str, Any]:
-    """Return the slowing's figures in the form of run.json."""
+    """Return the result of slowing in the form of run.json."""
     facts = {"asked": dict(request.slow), "scheduled": scheduled}
     try:
         channel.send("end")
@@ -152,7 +154,9 @@ def _done(channel: Channel, request: RunRequest, scheduled: str) -> dict[str, An
     except OSError:
         answer = None
     if answer is None:
-        log.warning("the process that slows the engine ended: nothing was slowed from then on")
+        log.warning(
+            "the process that slows the engine ended, so the rest of the run was not slowed"
+        )
         return {**facts, "error": "the slower went away before the end"}
     return {**facts, **answer["report"]}
 

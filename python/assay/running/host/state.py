@@ -1,4 +1,4 @@
-"""The start state of a run: which data are in memory before the first query.
+"""Sets the cache state before a run: which data are in memory before the first query.
 
 The state is set while no process of the engine runs, then measured and recorded, with everything
 that could not be done. A check judges whether it was reached. For `loaded` nothing is set: it is
@@ -30,7 +30,7 @@ ALL_CACHES = "3"
 
 @dataclass
 class State:
-    """The starting state for the record.
+    """The requested and measured cache state at the start of a run.
 
     Attributes:
         asked: Requested state, one of `assay.running.asked.request.STATES`.
@@ -60,12 +60,12 @@ class State:
     page_cache: bool = True
 
     def facts(self) -> dict[str, Any]:
-        """Return the state as run.json stores it."""
+        """Return the cache state as run.json stores it."""
         return asdict(self)
 
 
 def state_of(request: RunRequest) -> State:
-    """Return the requested state, without setting it."""
+    """Return the requested cache state, without setting it."""
     passes = request.state_passes if request.clients is None else None
     state = State(request.state, passes)
     if passes:
@@ -76,7 +76,7 @@ def state_of(request: RunRequest) -> State:
 
 
 def set_state(request: RunRequest, data: Path, drop_caches: Path = DROP_CACHES) -> State:
-    """Bring the files below `data` into the requested state, while the engine is stopped.
+    """Bring a stopped engine's data files into the requested cache state.
 
     Args:
         request: The request of the run.
@@ -111,7 +111,7 @@ def set_state(request: RunRequest, data: Path, drop_caches: Path = DROP_CACHES) 
 
 
 def look_after_start(state: State, data: Path) -> None:
-    """Record how much of the data files the engine's start, or loading, brought into memory."""
+    """Record how much of the data files the engine's start or loading read into memory."""
     try:
         if state.data_bytes is None:
             state.data_bytes = page_cache.size_bytes(data)
@@ -148,7 +148,7 @@ def _drop_caches(state: State, drop_caches: Path) -> None:
 
 
 def _look(state: State, data: Path) -> None:
-    """Record how much data is in memory, and what keeps it there."""
+    """Record how much data is in the page cache."""
     state.data_bytes = page_cache.size_bytes(data)
     try:
         state.resident_bytes_before_start = page_cache.resident_bytes(data)

@@ -1,4 +1,4 @@
-"""Messages between the owner of a run and the driver's host: JSON lines over a socket."""
+"""Messages between a run and its driver process: JSON lines over a socket."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ METERED_HOST = "host"
 
 
 class Channel:
-    """One end of the control socket.
+    """One end of the control socket between a run and its driver process.
 
     `receive` returns None after the other end closed.
 
@@ -29,7 +29,7 @@ class Channel:
         self._buffer = b""
 
     def send(self, kind: str, **facts: object) -> None:
-        """Send one message.
+        """Send one message over the control socket.
 
         Raises `OSError` (BrokenPipeError) if the other end has closed.
         """
@@ -38,7 +38,7 @@ class Channel:
             self._socket.sendall(line)
 
     def receive(self, timeout_s: float | None = None) -> dict[str, Any] | None:
-        """Return the next message; None at the end of the channel.
+        """Return the next message from the control socket; None at its end.
 
         Raises:
             TimeoutError: If no message arrived in time.
@@ -58,5 +58,5 @@ class Channel:
         return message
 
     def close(self) -> None:
-        """Close this end."""
+        """Close this end of the control socket."""
         self._socket.close()

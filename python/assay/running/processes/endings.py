@@ -1,4 +1,4 @@
-"""Describes how a process ended, with the last lines that it wrote."""
+"""Describes how a process ended, with the last lines of its output."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LAST_BYTES = 8192
 
 
 def how(ended: Exit) -> str:
-    """Return how a process ended: `was ended by signal 9`."""
+    """Return text on how a process ended, such as `was ended by signal 9`."""
     if ended.signal is not None:
         return f"was ended by signal {ended.signal}"
     return f"ended with status {ended.status}"

@@ -1,4 +1,4 @@
-"""The driver's host: a separate process with the driver's loop and embedded engines.
+"""Main program of the driver process: executes the load, and embedded engines.
 
 The guardian starts it; it receives its job over its control socket, and ends when that closes. The
 host has one of six jobs. `load` fills an engine with a workload's data. `prepare` changes the data
@@ -47,7 +47,6 @@ from assay.probes.engine import EngineProbe
 from assay.probes.operation_counters import operation_counters
 from assay.running.asked.played import PlayedStatement
 from assay.running.asked.preflight import preflight
-from assay.running.data.filling import fill
 from assay.running.mixes import Mixes
 from assay.running.observing import observed
 from assay.running.plans import Capture, timed_seconds
@@ -65,7 +64,7 @@ OWN_THREAD = "assay-host"
 
 
 def main() -> int:
-    """Do the one requested job.
+    """Execute the one job that the driver process was started for.
 
     Returns the exit status.
     """
@@ -100,7 +99,7 @@ def main() -> int:
         channel.send("failed", message=message, exit_code=RunFailedError.exit_code)
     except KeyboardInterrupt:
         # The process that requested the end does not wait for an answer.
-        log.warning("ended early, as asked")
+        log.warning("the run ended early on request")
         return RunFailedError.exit_code
     except BaseException as error:
         # A defect of Assay or of an engine's library is reported to the owner, with the trace in
@@ -114,7 +113,7 @@ def main() -> int:
 
 @contextmanager
 def _instance(job: dict[str, Any]) -> Iterator[tuple[Engine, Instance]]:
-    """Yield the engine of a job: started here if it is embedded, connected to if it is a server."""
+    """Yield the engine of a job: started if embedded, connected if a server."""
     engine = find_engine(job["engine"]).engine()
     if isinstance(engine, Server):
         instance = engine.attach(job["address"])
@@ -136,11 +135,13 @@ def _instance(job: dict[str, Any]) -> Iterator[tuple[Engine, Instance]]:
         yield engine, instance
         engine.stop(instance)
     else:
-        raise RunFailedError(f"engine {job['engine']} can neither be started nor attached to")
+        raise RunFailedError(
+            f"Assay can neither start the engine {job['engine']} nor connect to it"
+        )
 
 
 def _load(channel: Channel, job: dict[str, Any]) -> None:
-    """Make tables, load them from the generator, and report rows and checksums."""
+    """Create tables, load them from the row generator, and report rows and checksums."""
     with _instance(job) as (engine, instance):
         _fill(channel, job, engine, instance)
 
@@ -149,12 +150,15 @@ def _fill(channel: Channel, job: dict[str, Any], engine: Engine, instance: Insta
     def tell(phase: str, done: float, expected: float | None, unit: str) -> None:
         channel.send("amount", phase=phase, done=done, expected=expected, unit=unit)
 
+    # Only a job that loads needs the libraries of tables.
+    from assay.running.data.filling import fill
+
     filled = fill(engine, instance, job["filling"], tell)
     channel.send("loaded", **filled.facts())
 
 
 def _change(channel: Channel, job: dict[str, Any]) -> None:
-    """Change tables of a running server; undo that on request or when the owner is gone."""
+    """Change tables of a running server, and undo that on request or when the run is gone."""
     from assay.running.server.changed_tables import serve_changes
 
     with _instance(job) as (engine, instance):
@@ -172,7 +176,9 @@ def _prepare(channel: Channel, job: dict[str, Any]) -> None:
     """Run SQL files on the loaded data, and report their seconds."""
     with _instance(job) as (engine, instance):
         if not isinstance(engine, Prepares):
-            raise RunFailedError(f"engine {job['engine']} knows no SQL to prepare its data by")
+            raise RunFailedError(
+                f"--prepare is not possible: the engine {job['engine']} does not execute SQL"
+            )
         prepared = []
         for number, (name, sql) in enumerate(job["files"].items()):
             channel.send("amount", done=number, expected=len(job["files"]), unit="files")
@@ -182,31 +188,31 @@ def _prepare(channel: Channel, job: dict[str, Any]) -> None:
                 engine.settle(instance)
             except AssayError as error:
                 raise RunFailedError(
-                    f"--prepare {name}: {error}\nCorrect the file, or leave it out; the data that"
-                    f" runs share are unchanged."
+                    f"--prepare {name}: {error}\nCorrect the file, or leave it out; the stored "
+                    "data set is unchanged."
                 ) from error
             prepared.append({"file": name, "seconds": time.monotonic() - begun_s})
     channel.send("prepared", files=prepared)
 
 
 def _reference(channel: Channel, job: dict[str, Any]) -> None:
-    """Make the reference rows for answers, and report them."""
+    """Compute the expected rows of the run's queries, and report them."""
     # The reference engine's libraries are large, and would be in the memory of every host.
     from assay.running.reference.making import ReferenceMaking
 
-    told_s = 0.0
+    reported_at_s = 0.0
 
     def tell(phase: str, done: float, expected: float | None, unit: str) -> None:
-        nonlocal told_s
-        if done == expected or time.monotonic() - told_s >= PROGRESS_INTERVAL_S:
-            told_s = time.monotonic()
+        nonlocal reported_at_s
+        if done == expected or time.monotonic() - reported_at_s >= PROGRESS_INTERVAL_S:
+            reported_at_s = time.monotonic()
             channel.send("amount", phase=phase, done=done, expected=expected, unit=unit)
 
     channel.send("made", facts=ReferenceMaking(job, tell).make())
 
 
 def _drive(channel: Channel, job: dict[str, Any]) -> None:
-    """Start the engine, wait for the signal, execute the plan, and report the driver's counts.
+    """Start the engine, wait for the signal, execute the load plan, and report the counts.
 
     If the run starts in state `loaded` with an embedded engine, the engine is filled here first. If
     plans are requested, it then waits for a message, and reports when the plans are captured.
@@ -244,7 +250,7 @@ def _drive(channel: Channel, job: dict[str, Any]) -> None:
 def _sessions(
     job: dict[str, Any], engine: Engine, instance: Instance, script: Script
 ) -> list[object]:
-    """Return all sessions of the plan, or this host's share of them."""
+    """Return all sessions of the load plan, or this host's share of them."""
     seed = job["plan"]["seed"]
     if job["share"] is None:
         return engine.sessions(instance, script, seed, job["clients"])
@@ -307,7 +313,7 @@ def _played(
     sessions: list[object],
     messages: _OwnerMessages,
 ) -> dict[str, Any]:
-    """Return the driver's report, and facts of mixes; None for these without sequences."""
+    """Return the driver's report after executing the load plan, and facts of query mixes."""
     with ExitStack() as opened:
         mixes, observer = None, None
         phases = job["plan"]["phases"]
@@ -343,7 +349,7 @@ def _begins_ns(channel: Channel, messages: _OwnerMessages, phase: str) -> int | 
 
 
 def _teller(channel: Channel, mixes: Mixes | None) -> Callable[[str, int, int], None]:
-    """Return the function that reports the driver's progress to the owner."""
+    """Return a function that reports the driver's progress to the run."""
     last_told_s, last_phase = 0.0, ""
 
     def tick(phase: str, ended: int, phase_ns: int) -> None:
@@ -359,7 +365,7 @@ def _teller(channel: Channel, mixes: Mixes | None) -> Callable[[str, int, int], 
 
 
 def _is_serial(phase: dict[str, Any]) -> bool:
-    """Return True if a phase's operations run one after another, so that work has one owner."""
+    """Return True if a phase's operations run one after another."""
     arrival = phase["arrival"]
     return arrival["shape"] == "power" or bool(phase.get("in_order") and arrival["clients"] == 1)
 
@@ -368,7 +374,7 @@ def _is_serial(phase: dict[str, Any]) -> bool:
 def _observed(
     job: dict[str, Any], engine: Engine, instance: Instance, probe_facts: dict[str, Any]
 ) -> Iterator[None]:
-    """Read an embedded engine's counters during the plan; only this process can."""
+    """Read an embedded engine's counters during the load, from within its process."""
     if job["probed_s"] is None or not isinstance(engine, HasCounters):
         yield
         return
@@ -383,7 +389,7 @@ def _observed(
 
 @contextmanager
 def _thread_of_ours() -> Iterator[None]:
-    """Name this thread and its children as Assay's, for samplers of the engine's threads.
+    """Name this thread as Assay's, so that samples of the engine leave it out.
 
     These threads report progress and read counters. The engine's work runs in threads of sessions,
     which the driver names.
@@ -398,7 +404,7 @@ def _thread_of_ours() -> Iterator[None]:
 
 
 class _OwnerMessages:
-    """The owner's messages after 'go', received while the driver runs.
+    """Messages from the run that arrive while the driver executes the load.
 
     'plan' requests plans, 'begin' has the start time of a phase that other hosts share. Any other
     message, and the end of the channel, request the end of the run.
@@ -412,11 +418,11 @@ class _OwnerMessages:
         threading.Thread(target=self._hear, daemon=True).start()
 
     def next(self) -> str:
-        """Wait for the next message and return its kind."""
+        """Wait for the next message from the run, and return its kind."""
         return self._heard.get()
 
     def next_begin(self) -> int | None:
-        """Wait for the moment in ns at which the next phase begins; None if the run ends."""
+        """Wait for the start time in ns of the next phase; None if the run ends."""
         return self._begins.get()
 
     def _hear(self) -> None:

@@ -1,4 +1,4 @@
-"""The owner's side of a driver's host: starts it, exchanges messages, detects its end."""
+"""Starts the driver process, exchanges messages with it, and detects its end."""
 
 from __future__ import annotations
 
@@ -22,31 +22,31 @@ GRACE_S = 10.0
 
 
 class Driver(Protocol):
-    """A driver: a process on this host, or several hosts that act as one."""
+    """Interface of a driver: a process on this host, or several hosts that act as one."""
 
     @property
     def pids(self) -> tuple[int, ...]:
-        """Return the pids of the driver on this host."""
+        """Return the pids of the driver's processes on this host."""
         ...
 
     def send(self, kind: str, **facts: object) -> None:
-        """Send a message.
+        """Send a message to the driver.
 
         Raises `RunFailedError` if the driver is gone.
         """
         ...
 
     def next(self, timeout_s: float | None = None) -> dict[str, Any]:
-        """Return the next message; a failure of the driver is raised here."""
+        """Return the driver's next message, or raise its failure."""
         ...
 
     def next_within(self, timeout_s: float | None) -> dict[str, Any] | None:
-        """Return the next message; None if there was none in time."""
+        """Return the driver's next message; None if there was none in time."""
         ...
 
 
 class Host:
-    """One running driver's host."""
+    """A running driver process on this host."""
 
     def __init__(self, channel: Channel, guardian: Guardian, child: Child, log: Path) -> None:
         self._channel = channel
@@ -56,16 +56,16 @@ class Host:
 
     @property
     def pid(self) -> int:
-        """Return the pid of the host's process."""
+        """The pid of the driver process."""
         return self._child.pid
 
     @property
     def pids(self) -> tuple[int, ...]:
-        """Return the pids of the driver on this host."""
+        """Process ids of the load generator on this host: a single one."""
         return (self._child.pid,)
 
     def send(self, kind: str, **facts: object) -> None:
-        """Send a message.
+        """Send a message to the driver process.
 
         Raises `RunFailedError` if the host has ended.
         """
@@ -75,14 +75,14 @@ class Host:
             raise self._gone() from error
 
     def next(self, timeout_s: float | None = None) -> dict[str, Any]:
-        """Return the host's next message; a failure of the host is raised here."""
+        """Return the driver process's next message, or raise its failure."""
         message = self.next_within(timeout_s)
         if message is None:
-            raise RunFailedError(f"the driver's host was silent for {timeout_s} s")
+            raise RunFailedError(f"the driver process sent no message for {timeout_s} s")
         return message
 
     def next_within(self, timeout_s: float | None) -> dict[str, Any] | None:
-        """Return the host's next message; None if there was none in time.
+        """Return the driver process's next message; None if there was none in time.
 
         Raises the errors of `next`.
         """
@@ -100,14 +100,14 @@ class Host:
         return message
 
     def _gone(self) -> RunFailedError:
-        """Return the error for a host that does not answer any more."""
+        """Return the error for a driver process that does not answer any more."""
         ended = self._guardian.wait(self._child, GRACE_S)
         how = "went away"
         if ended is not None and ended.signal is not None:
             how = f"was ended by signal {ended.signal}"
         elif ended is not None:
             how = f"ended with status {ended.status}"
-        return RunFailedError(f"the driver's host {how}; its last words are in {self._log}")
+        return RunFailedError(f"the driver process {how}; its last output is in {self._log}")
 
 
 @contextmanager
@@ -119,7 +119,7 @@ def host(
     groups: Sequence[Path] = (),
     grace_s: float = GRACE_S,
 ) -> Iterator[Host]:
-    """Start a driver's host with a job, in control groups if requested; it ends with the block.
+    """Start a driver process with a job; it ends with the block.
 
     Args:
         guardian: Starts the host, and ends it after the owner's end.

@@ -1,4 +1,4 @@
-"""The owner's side of the guardian: starts, stops and awaits processes.
+"""Starts, stops and awaits processes through the guardian process.
 
 Every engine and driver host is started through a `Guardian`, never directly, so that it ends with
 the owner. A `Guardian` is for one thread only.
@@ -14,6 +14,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
@@ -24,19 +25,25 @@ from typing import Any, Self
 
 from assay.running.host import places
 from assay.running.processes import guardian
-from assay.running.processes.guardian import read_process
-from assay.running.server.instances import LaunchError, clear, make_directory, write_owner
-
-LOG_FILE = "guardian.log"
+from assay.running.processes.guarding import KILL_PATIENCE_S, MESSAGE_BYTES_MAX
+from assay.running.processes.process_table import read_process
+from assay.running.server.instances import (
+    LaunchError,
+    cannot_make,
+    clear,
+    directory_mode,
+    planned_directory,
+    write_owner,
+)
 
 ANSWER_PATIENCE_S = 60.0
 # Limit of an orderly end: the longest grace, then twice the guardian's patience with SIGKILL.
-CLOSE_MARGIN_S = 2 * guardian.KILL_PATIENCE_S + 15.0
+CLOSE_MARGIN_S = 2 * KILL_PATIENCE_S + 15.0
 
 
 @dataclass(frozen=True)
 class Child:
-    """A started process, leader of its own session and group (`pgid == pid`)."""
+    """A process that the guardian started, leader of its own session and group."""
 
     id: int
     pid: int
@@ -63,7 +70,7 @@ class Exit:
 
 
 class Guardian:
-    """One guardian process, and the instance directory that it removes at its end.
+    """One guardian process, which ends all processes of a run and removes its directory.
 
     `run_id` is the name of the directory, which is private and below `instances` (default:
     `places.instances_dir()`). The names owner.json, children.json and guardian.* in it are
@@ -72,7 +79,7 @@ class Guardian:
 
     def __init__(self, run_id: str, instances: Path | None = None) -> None:
         self.run_id = run_id
-        self.directory = make_directory(run_id, instances or places.instances_dir())
+        self.directory = planned_directory(run_id, instances or places.instances_dir())
         self._children: dict[int, Child] = {}
         self._graces_s: dict[int, float] = {}
         self._exits: dict[int, Exit] = {}
@@ -83,20 +90,22 @@ class Guardian:
         self._ids = 0
         self._channel, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         try:
-            with theirs:
+            # The guardian prints into this file until it has made the directory with its log.
+            with theirs, tempfile.TemporaryFile() as self._early_log:
                 self._process = self._spawn(theirs)
+                theirs.close()
+                self._await_ready()
             self._write_owner()
-            self._await_ready()
         except OSError as failure:
             self._abandon()
-            raise LaunchError(f"cannot start the guardian: {failure}") from failure
+            raise LaunchError(f"the guardian process cannot be started: {failure}") from failure
         except BaseException:
             self._abandon()
             raise
 
     @property
     def pid(self) -> int:
-        """Return the guardian's own pid, for the account of Assay's own cost."""
+        """The guardian process's own pid."""
         return self._process.pid
 
     def start(  # noqa: PLR0913 - each is a fact of the process
@@ -112,7 +121,7 @@ class Guardian:
         groups: Sequence[Path] = (),
         stops_others: bool = False,
     ) -> Child:
-        """Start a process in its own session; its output is appended to `log`.
+        """Start a process in its own session, with its output appended to `log`.
 
         `env` is the whole environment plus ASSAY_INSTANCE; nothing is inherited. `control` is the
         child's end of a socket pair, whose descriptor number is in ASSAY_CONTROL_FD for the child.
@@ -151,7 +160,7 @@ class Guardian:
         return self._children[self._ids]
 
     def stop(self, child: Child) -> Exit:
-        """Stop the child and its whole group, and return when no process of it is left.
+        """Stop a process and its whole group, and return when none of it is left.
 
         The leader receives its stop signal, and after its end the rest of the group does. After the
         grace, all receive SIGKILL. A child that has ended already is no error. Raises `LaunchError`
@@ -159,24 +168,24 @@ class Guardian:
         """
         if child.id not in self._stopped:
             self._ask({"do": "stop", "id": child.id}, [])
-        deadline_s = self._graces_s[child.id] + guardian.KILL_PATIENCE_S
+        deadline_s = self._graces_s[child.id] + KILL_PATIENCE_S
         for _ in self._news(deadline_s):
             if child.id in self._stopped and child.id in self._exits:
                 return self._exits[child.id]
         raise LaunchError(
-            f"process {child.pid} did not end within {guardian.KILL_PATIENCE_S:.0f} s of SIGKILL: "
+            f"process {child.pid} did not end within {KILL_PATIENCE_S:.0f} s of SIGKILL: "
             f"it waits inside the kernel, mostly for a disk; see /proc/{child.pid}/stack"
         )
 
     def wait(self, child: Child, timeout_s: float | None = None) -> Exit | None:
-        """Return the child's end, or None if it still runs after `timeout_s` (None: no limit)."""
+        """Return how a process ended, or None if it still runs after `timeout_s`."""
         for _ in self._news(timeout_s):
             if child.id in self._exits:
                 return self._exits[child.id]
         return None
 
     def close(self) -> None:
-        """Stop every group in its own way and remove the directory; repeated calls do nothing.
+        """Stop every process group and remove the run's directory.
 
         Raises `LaunchError` if something remains.
         """
@@ -205,16 +214,16 @@ class Guardian:
         # Without -S, the .pth files of site-packages would run, some of which import much.
         program = [sys.executable, "-I", "-S", str(Path(guardian.__file__).absolute())]
         channel = theirs.fileno()
-        with (self.directory / LOG_FILE).open("ab") as log:
-            return subprocess.Popen(
-                [*program, str(channel), str(os.getpid()), str(self.directory)],
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                cwd="/",
-                pass_fds=[channel],
-                start_new_session=True,
-            )
+        facts = (channel, os.getpid(), self.directory, f"{directory_mode():o}")
+        return subprocess.Popen(
+            [*program, *map(str, facts)],
+            stdin=subprocess.DEVNULL,
+            stdout=self._early_log,
+            stderr=self._early_log,
+            cwd="/",
+            pass_fds=[channel],
+            start_new_session=True,
+        )
 
     def _write_owner(self) -> None:
         process = read_process(self._process.pid)
@@ -225,26 +234,24 @@ class Guardian:
             if self._ready:
                 return
         raise LaunchError(
-            f"the guardian was not ready within {ANSWER_PATIENCE_S:.0f} s: the host is overloaded, "
-            "try again when it is quieter"
+            f"the guardian process was not ready within {ANSWER_PATIENCE_S:.0f} s: the host is "
+            "overloaded, try again while it is less busy"
         )
 
     def _abandon(self) -> None:
-        """Undo a construction that failed."""
+        """Undo the construction of a guardian that failed to start."""
         self._closed = True
         self._channel.close()
         if hasattr(self, "_process"):
             self._process.wait()
-        if self.directory.exists():
-            guardian.remove_tree(self.directory)
 
     def _ask(self, request: dict[str, Any], fds: list[int]) -> None:
         self._check_alive()
         message = json.dumps(request).encode()
-        if len(message) > guardian.MESSAGE_BYTES_MAX:
+        if len(message) > MESSAGE_BYTES_MAX:
             raise LaunchError(
                 f"arguments and environment take {len(message)} bytes, more than the "
-                f"{guardian.MESSAGE_BYTES_MAX} of one request: pass fewer variables in env"
+                f"{MESSAGE_BYTES_MAX} of one request: pass fewer variables in env"
             )
         try:
             socket.send_fds(self._channel, [message], fds)
@@ -262,7 +269,7 @@ class Guardian:
         )
 
     def _news(self, timeout_s: float | None) -> Iterator[None]:
-        """Yield at once and after every event, until `timeout_s` have passed.
+        """Yield at once and after every event from the guardian, until `timeout_s` have passed.
 
         Raises `LaunchError` if the guardian is lost and the caller still waits.
         """
@@ -282,7 +289,7 @@ class Guardian:
 
     def _receive(self) -> None:
         try:
-            message = self._channel.recv(guardian.MESSAGE_BYTES_MAX)
+            message = self._channel.recv(MESSAGE_BYTES_MAX)
         except ConnectionResetError:
             message = b""
         if not message:
@@ -294,6 +301,8 @@ class Guardian:
         match event["event"]:
             case "ready":
                 self._ready = True
+            case "refused":
+                raise cannot_make(event["errno"], event["error"], self.directory)
             case "started":
                 child = Child(event["id"], event["pid"], event["pgid"])
                 self._children[child.id] = child
@@ -320,9 +329,14 @@ class Guardian:
 
     def _check_alive(self) -> None:
         if self._closed:
-            raise LaunchError("this guardian is closed: make a new one for the next process")
+            raise LaunchError(
+                "this guardian process is closed: start a new one for the next process"
+            )
         if self._lost:
-            raise LaunchError(f"{self._loss()}: what it had started is ended with it; run again")
+            raise LaunchError(
+                f"{self._loss()}: all processes that it had started are ended as well; repeat "
+                "the run"
+            )
 
     def _loss(self) -> str:
         if self._broken:
@@ -332,14 +346,12 @@ class Guardian:
         return f"the guardian (pid {self.pid}) was ended from outside"
 
     def _log_end(self) -> str:
-        try:
-            lines = (self.directory / LOG_FILE).read_text(errors="replace").splitlines()
-        except OSError:
-            return ""
+        self._early_log.seek(0)
+        lines = self._early_log.read().decode(errors="replace").splitlines()
         return lines[-1] if lines else ""
 
     def _await_end(self) -> None:
-        """Close this side for writing and read until the guardian has sent everything."""
+        """Close the connection for writing and read until the guardian has sent everything."""
         give_up_s = time.monotonic() + max(self._graces_s.values(), default=0.0) + CLOSE_MARGIN_S
         if not self._lost:
             self._channel.shutdown(socket.SHUT_WR)
@@ -349,26 +361,28 @@ class Guardian:
             self._process.wait(max(0.1, give_up_s - time.monotonic()))
         except subprocess.TimeoutExpired:
             raise LaunchError(
-                f"the guardian (pid {self.pid}) is still stopping processes; it goes on alone, and "
-                f"the next start removes {self.directory}"
+                f"the guardian (pid {self.pid}) continues to stop processes in the background, "
+                f"and the next start removes {self.directory}"
             ) from None
 
     def _clear_after_loss(self) -> None:
         """Clean up after a guardian that was killed, or ended without removing the directory."""
         swept = clear(self.directory, comparable=True)
         if swept.outcome != "removed":
-            raise LaunchError(f"{self.directory} remains: {swept.reason}")
+            raise LaunchError(
+                f"the directory {self.directory} could not be removed: {swept.reason}"
+            )
 
 
 def _check_stop(stop_signal: str, stop_grace_s: float) -> None:
     if stop_signal not in signal.Signals.__members__:
         raise ValueError(f"unknown signal {stop_signal!r}: write it as SIGTERM or SIGQUIT")
     if stop_grace_s < 0:
-        raise ValueError(f"stop_grace_s is {stop_grace_s}, but a grace cannot be negative")
+        raise ValueError(f"stop_grace_s is {stop_grace_s}, but the grace period cannot be negative")
 
 
 def _groups_of(answer: dict[str, Any], groups: Sequence[Path]) -> str:
-    """Return which control groups may have refused a process before its program began."""
+    """Return text on control groups that may have refused a process at its start."""
     if not groups or answer["errno"] is not None:
         return ""
     there = ", ".join(str(members.parent) for members in groups)

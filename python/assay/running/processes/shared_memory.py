@@ -45,7 +45,7 @@ _NOWHERE = ctypes.c_void_p(-1).value
 
 @dataclass(frozen=True)
 class Segment:
-    """One line of /proc/sysvipc/shm with the size of such a segment."""
+    """A System V shared memory segment of the size that PostgreSQL uses."""
 
     id: int
     key: int
@@ -56,7 +56,7 @@ class Segment:
 
 @dataclass(frozen=True)
 class ServerMemory:
-    """The shared memory of one server.
+    """The shared memory that one PostgreSQL server left.
 
     Attributes:
         segment: Its System V segment.
@@ -70,14 +70,14 @@ class ServerMemory:
     files: tuple[Path, ...]
 
     @property
-    def words(self) -> str:
-        """Return a description of the segment."""
+    def description(self) -> str:
+        """Return a text that describes the shared memory segment."""
         server = f"a PostgreSQL server that is gone (pid {self.segment.creator_pid})"
         files = "".join(f", {file}" for file in self.files)
         return f"shared memory of {server}: System V segment {self.segment.id}{files}"
 
     def remove(self) -> None:
-        """Remove the memory.
+        """Remove the shared memory of an ended server.
 
         Raises `OSError` if it belongs to another user.
         """
@@ -90,7 +90,7 @@ class ServerMemory:
 
 
 def segments() -> list[Segment]:
-    """Return System V segments of PostgreSQL's size; empty if the kernel has no such memory."""
+    """Return the System V segments of the size that PostgreSQL uses."""
     try:
         lines = SEGMENTS.read_text(encoding="ascii").splitlines()[1:]
     except FileNotFoundError:
@@ -105,15 +105,15 @@ def segments() -> list[Segment]:
 
 
 def abandoned(inode: int | None = None) -> list[ServerMemory]:
-    """Return memory of ended servers: all, or those of one data directory by its inode."""
+    """Return the shared memory of ended PostgreSQL servers."""
     free = [segment for segment in segments() if segment.attached == 0]
     if inode is not None:
-        free = [one for one in free if (one.key - inode) & _KEY_MASK < KEYS_MAX]
+        free = [segment for segment in free if (segment.key - inode) & _KEY_MASK < KEYS_MAX]
     return [memory for memory in map(_memory, free) if memory is not None]
 
 
 def remove_below(directory: Path) -> list[str]:
-    """Remove the memory of ended servers whose data were below a directory.
+    """Remove the shared memory of ended servers whose data were below a directory.
 
     Returns:
         The result describes what could not be removed.
@@ -127,7 +127,7 @@ def remove_below(directory: Path) -> list[str]:
             try:
                 memory.remove()
             except OSError as failure:
-                left.append(f"{memory.words}: {failure}")
+                left.append(f"{memory.description}: {failure}")
     return left
 
 
@@ -152,7 +152,7 @@ def _memory(segment: Segment) -> ServerMemory | None:
 
 
 def _content(segment_id: int) -> bytes | None:
-    """Return the bytes of a segment; None if it vanished, or belongs to another user."""
+    """Return the bytes of a shared memory segment; None if it cannot be read."""
     address = _LIBC.shmat(segment_id, None, _SHM_RDONLY)
     if address == _NOWHERE:
         return None
@@ -163,7 +163,7 @@ def _content(segment_id: int) -> bytes | None:
 
 
 def _files(control: int) -> Iterator[Path]:
-    """Yield the file that lists a server's files, and the listed files."""
+    """Yield the POSIX shared memory files of a PostgreSQL server."""
     listing = FILES / f"{FILE_PREFIX}{control}"
     try:
         text = listing.read_bytes()
@@ -182,7 +182,7 @@ def _files(control: int) -> Iterator[Path]:
 
 
 def main(arguments: list[str]) -> int:
-    """Remove the memory of killed servers; the argument is a directory above their data."""
+    """Remove the shared memory of killed servers whose data were below a directory."""
     left = remove_below(Path(arguments[0]))
     for problem in left:
         sys.stderr.write(f"shared memory is left: {problem}\n")

@@ -1,4 +1,4 @@
-"""The slower's process: slows resources for an engine until its owner requests the end.
+"""Main program of the process that slows an engine by stopping it repeatedly.
 
 However the slower ends, the engine continues. It resumes stopped processes when it is told to end,
 when its channel closes and when the guardian ends; if it is killed, the guardian resumes them.
@@ -25,7 +25,7 @@ NICE = -20
 
 
 def main() -> int:
-    """Slow the processes that the owner names.
+    """Slow the processes that the run names, until it requests the end.
 
     Returns the exit status.
     """
@@ -42,7 +42,7 @@ def main() -> int:
         if job is not None:
             _slow(channel, job)
     except KeyboardInterrupt:
-        log.warning("ended early, as asked")
+        log.warning("the run ended early on request")
     return 0
 
 
@@ -75,7 +75,7 @@ def _slow(channel: Channel, job: dict[str, Any]) -> None:
 
 
 def _before_others() -> str:
-    """Have the kernel prefer this process to the engine; return how far it does."""
+    """Have the kernel schedule this process before the engine; return which way worked."""
     try:
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(PRIORITY))
     except OSError:

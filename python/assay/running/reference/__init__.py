@@ -1,1 +1,1 @@
-"""The rows that answers are compared with, and the reference engine that computes them."""
+"""Computes the expected rows of queries, with a reference engine."""

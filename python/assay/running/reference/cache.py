@@ -1,4 +1,4 @@
-"""Cache of reference rows for later runs: one file each, named by a hash of its inputs."""
+"""Caches expected rows for later runs: one file each, named by a hash of its inputs."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ PARTIAL_AGE_MAX_S = 3600.0
 
 
 class ReferenceCache:
-    """A cache that many processes can read and write, because files are created atomically."""
+    """A cache of expected rows that many processes can use."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
 
     def find(self, key: list[Any]) -> dict[str, Any] | None:
-        """Return the entry under a key; None if there is none, or if it is damaged."""
+        """Return the cached expected rows under a key; None if there are none."""
         path = self._path(key)
         try:
             head, _, text = path.read_text(encoding="utf-8").partition("\n")
@@ -37,11 +37,11 @@ class ReferenceCache:
             return None
         except (OSError, ValueError) as error:
             log.warning("%s cannot be read: %s", path, error)
-        log.warning("%s is damaged; it is made again", path)
+        log.warning("%s is damaged, so Assay makes it again", path)
         return None
 
     def keep(self, key: list[Any], answer: dict[str, Any]) -> None:
-        """Keep an answer.
+        """Store expected rows in the cache; failures are ignored.
 
         A failure is ignored, because the answer can be computed again.
         """
@@ -56,12 +56,12 @@ class ReferenceCache:
                 file.write(f"{head}\n{text}")
             partial.rename(self._path(key))
         except OSError as error:
-            log.warning("reference rows are not kept: %s", error)
+            log.warning("the reference rows could not be stored: %s", error)
             if partial is not None:
                 partial.unlink(missing_ok=True)
 
     def sweep(self) -> None:
-        """Remove partial files of processes that were killed while writing."""
+        """Remove partial cache files of processes that were killed while writing."""
         for partial in self._root.glob(f"*{PARTIAL}"):
             try:
                 if time.time() - partial.stat().st_mtime > PARTIAL_AGE_MAX_S:

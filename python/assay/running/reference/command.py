@@ -1,4 +1,4 @@
-"""Makes the command with which a user keeps the rows of a run's queries as expected answers."""
+"""Makes the command that stores a run's query results as expected answers."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ if TYPE_CHECKING:
 
 
 def answers_command(request: RunRequest) -> str:
-    """Return the command, without a password: `assay answers ./queries --dsn ... --keep`."""
-    words = ["assay", "answers", request.workload]
+    """Return the command `assay answers ./queries --dsn ... --keep` without a password."""
+    arguments = ["assay", "answers", request.workload]
     if request.dsn is None:
         version = f"@{request.engine_version}" if request.engine_version else ""
-        words += ["--engine", f"{request.engine}{version}", "--scale", f"{request.scale:g}"]
+        arguments += ["--engine", f"{request.engine}{version}", "--scale", f"{request.scale:g}"]
     else:
-        words += ["--dsn", dsn_without_password(request.dsn)]
+        arguments += ["--dsn", dsn_without_password(request.dsn)]
         if "://" not in request.dsn:
-            words += ["--engine", request.engine]
+            arguments += ["--engine", request.engine]
     for driver in request.drivers:
-        words += ["--driver", driver]
+        arguments += ["--driver", driver]
     if request.language is not None:
-        words += ["--language", request.language]
-    return " ".join(shlex.quote(word) for word in [*words, "--keep"])
+        arguments += ["--language", request.language]
+    return " ".join(shlex.quote(word) for word in [*arguments, "--keep"])

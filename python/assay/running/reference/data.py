@@ -1,4 +1,4 @@
-"""A workload's data in memory, in any state that refresh functions produce.
+"""Holds a workload's data in memory, in any state that refresh functions produce.
 
 State n for k batches per function: set after set, k batches of new rows were inserted and then k
 batches of old keys deleted, n batches in total. Batch b of a set of N orders ends with order b * N
@@ -24,7 +24,7 @@ NUMBERS = (SET, ORDER)
 
 @dataclass(frozen=True)
 class RefreshSets:
-    """The rows that refresh functions insert and delete.
+    """The rows that TPC-H's refresh functions insert and delete.
 
     Attributes:
         batches: Number of transactions of each function.
@@ -40,12 +40,12 @@ class RefreshSets:
     deletes: Mapping[str, str]
 
     def inserted(self, table: str, state: int) -> pa.Table | None:
-        """Return rows inserted into a table until a state; None for a table without inserts."""
+        """Return rows inserted into a table up to a data state; None for other tables."""
         new = self.tables.get(table + NEW)
         return None if new is None else self._until(new, *self._progress(state, 0))
 
     def deleted(self, state: int) -> pa.ChunkedArray | None:
-        """Return the keys of rows deleted until a state; None if there are no deletes."""
+        """Return the keys of rows deleted up to a data state; None without deletes."""
         old = next((rows for name, rows in self.tables.items() if name.endswith(OLD)), None)
         if old is None:
             return None
@@ -57,7 +57,7 @@ class RefreshSets:
         return table + NEW in self.tables or table in self.deletes
 
     def _progress(self, state: int, before: int) -> tuple[int, int]:
-        """Return the number of complete sets of a function, and of orders in the next one."""
+        """Return how many refresh sets are complete, and orders in the next set."""
         sets, batches = divmod(state, 2 * self.batches)
         done = min(max(0, batches - before), self.batches)
         return sets, done * self.orders // self.batches
@@ -80,7 +80,7 @@ class _Part:
             self._least, self._most = bounds["min"], bounds["max"]
 
     def without(self, keys: Sequence[int]) -> pa.RecordBatch:
-        """Return the rows without these sorted keys; the object itself if all rows stay."""
+        """Return the rows without those that have one of some sorted keys."""
         if self._key is None or not self.batch.num_rows:
             return self.batch
         here = keys[bisect_left(keys, self._least) : bisect_right(keys, self._most)]
@@ -111,20 +111,20 @@ class ReferenceData:
 
     @property
     def tables(self) -> tuple[str, ...]:
-        """Return the names of the tables."""
+        """The names of the tables in memory."""
         return tuple(self._parts)
 
     @property
     def nbytes(self) -> int:
-        """Return the bytes of the rows as loaded."""
+        """The bytes of the rows as loaded."""
         return sum(part.batch.nbytes for parts in self._parts.values() for part in parts)
 
     def changes(self, table: str) -> bool:
-        """Return True if a table differs from state to state."""
+        """Return True if refresh functions change a table."""
         return self._refresh is not None and self._refresh.changes(table)
 
     def at(self, table: str, state: int) -> list[pa.RecordBatch]:
-        """Return the rows of a table in a state of the data."""
+        """Return the rows of a table in one state of the data."""
         parts = self._parts[table]
         if self._refresh is None or not self._refresh.changes(table):
             return [part.batch for part in parts]

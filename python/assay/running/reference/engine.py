@@ -1,4 +1,4 @@
-"""The reference engine, which computes the expected rows: DataFusion, in memory."""
+"""Computes expected rows with the reference engine, DataFusion, in memory."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ SCANNED = re.compile(r"TableScan: (\S+).*? projection=\[([^\]]*)\]")
 
 
 class NotAnsweredError(Exception):
-    """Error of a query for which the reference has no rows, with the reason."""
+    """Error: the reference engine cannot compute a query's expected rows."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """Rows that the reference computed.
+    """The expected rows of a query, from the reference engine.
 
     Attributes:
         columns: Names of the columns.
@@ -78,7 +78,7 @@ def columns_read(texts: Sequence[str], schemas: Mapping[str, pa.Schema]) -> dict
 
 
 class ReferenceEngine:
-    """Executes queries on any state of the data.
+    """Executes queries on the reference engine, on any state of the data.
 
     Args:
         data: All tables in memory.
@@ -91,7 +91,7 @@ class ReferenceEngine:
         self._state: int | None = None
 
     def answer(self, text: str, state: int) -> Answer:
-        """Return the rows of a query in a state of the data.
+        """Return the expected rows of a query in one state of the data.
 
         Raises:
             NotAnsweredError: If the engine refuses the query or fails, or if its rows are
@@ -126,7 +126,7 @@ class ReferenceEngine:
         return Answer(names, rows, ordered_by(text, names, GRAMMAR))
 
     def _go_to(self, state: int) -> None:
-        """Replace the registered tables by those of another state."""
+        """Replace the reference engine's tables by those of another data state."""
         if state == self._state:
             return
         for table in self._data.tables:
@@ -155,7 +155,7 @@ def _context(memory_bytes: int | None) -> Any:  # noqa: ANN401 - the package has
 
 
 def _options() -> Any:  # noqa: ANN401 - the package has no types
-    """Return options that allow only queries: a change of the data would affect all others."""
+    """Return DataFusion options that allow only queries."""
     import datafusion
 
     return (

@@ -1,4 +1,4 @@
-"""Keeps the rows that a run's own queries returned as expected answers beside the queries.
+"""Stores the rows that a user's own queries returned as expected answers.
 
 An operation has an answer if two executions returned the same rows, compared by the rows and order
 that its statement defines.
@@ -35,7 +35,7 @@ NEW, SAME = "new", "the same"
 
 @dataclass(frozen=True)
 class OperationAnswer:
-    """The rows of an operation that will be kept.
+    """The rows of an operation that will be stored as its expected answer.
 
     Attributes:
         operation: Name of the operation.
@@ -55,7 +55,7 @@ class OperationAnswer:
 def operation_answers(
     run: Run, dialects: Sequence[str], folder: Path, kept: Mapping[str, KeptAnswer]
 ) -> list[OperationAnswer]:
-    """Return the answer of each operation of a run, compared with those kept in a folder."""
+    """Return the answer of each operation of a run, compared with those stored in a folder."""
     grammar = grammar_of(dialects)
     executed = executions(run.table("events"), None)
     answered = set(executed["operation"])
@@ -70,7 +70,7 @@ def operation_answers(
 def write_answers(
     folder: Path, answers: Sequence[OperationAnswer], kept: Mapping[str, KeptAnswer]
 ) -> None:
-    """Write answers to a folder; answers of other operations are kept.
+    """Write answers to a folder, in which answers of other operations stay.
 
     Raises:
         OSError: If the folder cannot be written.
@@ -128,7 +128,7 @@ def _why_not(
     grammar: str | None,
     results: Sequence[tuple[str, pl.DataFrame]],
 ) -> str | None:
-    """Return why an operation cannot have an answer; None if it can."""
+    """Return why an operation's rows cannot be stored as its answer; None if they can."""
     if operation in run.facts["workload"].get("drawn_operations", []):
         return "its values are drawn at each execution"
     does = reads(text, grammar)

@@ -1,4 +1,4 @@
-"""Loads a workload's data into the reference's memory, if there is enough of it."""
+"""Loads a workload's data into the reference engine's memory, if they fit."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MEMORY_FACTOR = 3.0
 
 
 def loaded(job: Mapping[str, Any], texts: Sequence[str], tell: Tell) -> tuple[ReferenceData, int]:
-    """Return the columns that queries read, with all rows, and the memory in bytes for queries.
+    """Return the columns that queries read with all rows, and the bytes left for queries.
 
     Raises:
         RunFailedError: If the host has too little memory.
@@ -73,7 +73,7 @@ class _Table:
         return self._stream.rows_expected
 
     def estimated_bytes(self, columns: Sequence[str]) -> float:
-        """Estimate the memory in bytes of some columns of all rows."""
+        """Return the estimated bytes of memory for some columns of all rows."""
         if self._first is None:
             self._first = next(iter(self._reader), None)
         if self._first is None or not self._first.num_rows:
@@ -83,7 +83,7 @@ class _Table:
         return first_bytes * share
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        """Yield all rows, once."""
+        """Yield all rows of the table once."""
         if self._first is not None:
             yield self._first.select(columns)
             self._first = None

@@ -1,4 +1,4 @@
-"""Computes the rows that a run's answers are compared with, in a separate process.
+"""Computes the expected rows of a run's queries in a separate process.
 
 An answer may belong to any of several states of the data. The most likely state is tried first, and
 no other once one matches. A right answer is therefore cheap, and only a wrong one costs all its
@@ -38,7 +38,7 @@ KIB = 1024
 
 @dataclass
 class _Wanted:
-    """One distinct answer of a run, and its untried states."""
+    """One distinct query result of a run, and the data states that it may belong to."""
 
     operation: str
     variant: int
@@ -47,7 +47,7 @@ class _Wanted:
 
 
 class ReferenceMaking:
-    """A job that makes reference rows.
+    """A job that computes the expected rows of a run.
 
     Args:
         job: Job in the form that `study.reference` sends.
@@ -70,7 +70,7 @@ class ReferenceMaking:
         self._over = self._made = self._kept = 0
 
     def make(self) -> dict[str, Any]:
-        """Write files of expected rows beside the results; return facts for `origin.json`.
+        """Write the files of expected rows; return facts for `origin.json`.
 
         Raises:
             RunFailedError: If the data do not fit into memory.
@@ -101,7 +101,7 @@ class ReferenceMaking:
         }
 
     def _wanted(self) -> list[_Wanted]:
-        """Return answers that can be compared, each with its states, most likely first."""
+        """Return query results that need expected rows, each with its possible data states."""
         refresh = Refresh.of(self._run.facts.get("test"))
         asked = distinct(executions(self._run.table("events"), refresh))
         all_wanted = []
@@ -119,7 +119,7 @@ class ReferenceMaking:
         ]
 
     def _try(self, wanted: _Wanted) -> bool:
-        """Return True if another state has to be tried after the next one."""
+        """Compare a result with its next likely data state; return True if another is needed."""
         state = wanted.states.pop(0)
         path = self._run.expected(wanted.operation, wanted.variant, state)
         if path is None:
@@ -130,7 +130,7 @@ class ReferenceMaking:
         return not fits and bool(wanted.states)
 
     def _written(self, operation: str, variant: int, state: int) -> Path | None:
-        """Compute and write the file of expected rows; None if that is impossible."""
+        """Compute and write a file of expected rows; None if that is impossible."""
         try:
             answer = self._answer(self._texts[operation, variant], state)
         except NotAnsweredError as error:
@@ -147,7 +147,7 @@ class ReferenceMaking:
         return path
 
     def _keep_order(self, operation: str, ordered_by: list[str]) -> None:
-        """Record ordering columns before rows exist; without them every row's position counts."""
+        """Record the columns that order an operation's expected rows."""
         if self._ordered_by.get(operation) == ordered_by:
             return
         self._ordered_by[operation] = ordered_by
@@ -155,7 +155,7 @@ class ReferenceMaking:
         write_json(self._folder / EXPECTED_ORIGIN_FILE, origin)
 
     def _answer(self, text: str, state: int) -> dict[str, Any]:
-        """Return rows of a query as the text of a file, from the cache or the engine."""
+        """Return the expected rows of a query as text, from the cache or the engine."""
         state = state if self._differs(text) else 0
         key = self._key(text, state)
         if (kept := self._cache.find(key)) is not None:
@@ -184,7 +184,7 @@ class ReferenceMaking:
         return [FORMAT, reference_engine.version(), job["content_sha256"], *rows, text]
 
     def _differs(self, text: str) -> bool:
-        """Return True if the answer may differ from state to state."""
+        """Return True if a query's result may differ between data states."""
         if text not in self._reads:
             text_reads = reads(text, GRAMMAR)
             self._reads[text] = text_reads is None or not self._changed.isdisjoint(

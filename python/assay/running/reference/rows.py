@@ -1,4 +1,4 @@
-"""Collects the rows that answers are compared with: kept by a workload, or computed for a run.
+"""Collects the expected rows of a run: stored with a workload, or computed.
 
 Kept rows are valid for default parameters and loaded data. Rows that are not kept are computed by
 an independent engine in a separate process, after the engine under test has ended. If they cannot
@@ -55,7 +55,7 @@ COMMENT = re.compile(r"--[^\n]*")
 
 
 class References:
-    """Expected rows of one run."""
+    """Collects the expected rows of one run."""
 
     def __init__(self, asked: Asked, run: RunWriter, teller: Teller) -> None:
         self._asked = asked
@@ -65,7 +65,7 @@ class References:
         self._folder: Path = run.raw / RESULTS_DIR / EXPECTED_DIR
 
     def keep_known(self) -> None:
-        """Copy the rows that the workload keeps, with their origin, into the record."""
+        """Copy the expected rows that the workload stores into the record."""
         workload, scale = self._asked.workload, self._request.scale
         if self._request.parameters != PARAMETERS_DEFAULT or not self._asked.engine.facts.answers:
             return
@@ -81,7 +81,7 @@ class References:
             self._tell(origin=", ".join(origins))
 
     def _without_outdated(self, kept: dict[str, Path]) -> dict[str, Path]:
-        """Return kept rows whose statements have not changed since they were kept."""
+        """Return stored expected rows whose statements have not changed since."""
         own = own_answers(self._asked.workload, self._request.scale, self._asked.language)
         if not own:
             return kept
@@ -100,7 +100,7 @@ class References:
         return workload.statement(operation, self._asked.dialects, scale).text
 
     def make(self, guardian: Guardian) -> None:
-        """Compute rows for answers without kept ones.
+        """Compute the expected rows that the workload does not store.
 
         Raises:
             KeyboardInterrupt: If it was stopped; has the stopped step. The run's figures are
@@ -118,7 +118,7 @@ class References:
             by = stopped_by(interrupt)
             raise KeyboardInterrupt(f"{by} while reference rows were made") from interrupt
         except (AssayError, OSError) as error:
-            log.warning("no reference rows were made: %s", error)
+            log.warning("the reference rows could not be made: %s", error)
             self._tell(why=str(error))
         except Exception as error:
             # The measurement is worth more than its check.
@@ -163,7 +163,7 @@ class References:
         ]
 
     def _text(self, operation: str, variant: int) -> str:
-        """Return a text in the reference's dialect, else in the engine's own."""
+        """Return a query's text in the reference engine's dialect, else in the engine's own."""
         workload, request = self._asked.workload, self._request
         seed = None if request.parameters == PARAMETERS_DEFAULT else request.seed
         for dialects in ((DIALECT,), self._asked.dialects):
@@ -177,7 +177,7 @@ class References:
         raise AssertionError(operation)
 
     def _why_not(self, texts: list[dict[str, Any]]) -> str | None:
-        """Return why the operations' data are unknown outside the engine; None if known."""
+        """Return why the data are unknown outside the engine; None if they are known."""
         workload, request = self._asked.workload, self._request
         setup = workload.setup(self._asked.dialects, request.scale)
         for name, script in {**setup, **request.prepare}.items():
@@ -196,7 +196,7 @@ class References:
         return f"the data of {self._asked.workload.facts.name} are not made by a generator"
 
     def _unrepeatable(self, operations: set[str]) -> dict[str, str]:
-        """Return why operations may return other rows the next time, by name."""
+        """Return why operations may return other rows at each execution, by name."""
         if self._asked.language != SQL:
             return {}
         grammar = grammar_of(self._asked.dialects)
@@ -241,13 +241,13 @@ class References:
 
 
 def _origin(workload: Workload, kept: Path) -> str:
-    """Return the folder of a file with kept rows, relative to that of all workloads."""
+    """Return the folder of a file of expected rows, relative to all workloads."""
     owner = workload if kept.is_relative_to(workload.folder) else workload.data
     return f"workloads/{owner.facts.name}/{kept.parent.relative_to(owner.folder)}"
 
 
 def _missing(run: Run) -> Iterator[tuple[str, int]]:
-    """Yield operations, with their variants, whose expected rows are incomplete."""
+    """Yield operations and variants whose expected rows are incomplete."""
     from assay.analysis.answers.states import Refresh, distinct, executions
 
     refresh = Refresh.of(run.facts.get("test"))

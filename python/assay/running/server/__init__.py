@@ -1,1 +1,1 @@
-"""Servers: starting, connecting, loading, killing, and checks after a crash."""
+"""Starts, connects, loads and kills servers, and checks them after a crash."""

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Reached:
-    """The address at which a running server is queried.
+    """The address at which a running server can be queried, perhaps through a bridge.
 
     Attributes:
         address: Address of the server, which may hold a password.
@@ -47,7 +47,7 @@ def reached(
     log: Path,
     guarding: Guarding = lambda address: address,
 ) -> Iterator[Reached]:
-    """Yield the server's address; a bridge that was started for it ends with the block.
+    """Yield a running server's address; a bridge started for it ends with the block.
 
     `dsn` includes the requested settings; `guarding` adds settings that make connections read only.
     The bridge's output is in a file named after `log`.
@@ -84,5 +84,5 @@ def reached_before(
 
 
 def loads(engine: Server, instance: Instance) -> bool:
-    """Return True if data can be loaded into a running server."""
+    """Return True if data can be loaded into a running server of this kind."""
     return not isinstance(engine, TellsIfItLoads) or engine.loads(instance)

@@ -1,4 +1,4 @@
-"""Changes a user's database file for one run, and reverts the change however the run ends.
+"""Changes a user's database file for one run, and reverts that however the run ends.
 
 The statements that revert a change are in the run's journal before the change is made. The run
 reverts the change at its end, its guardian after `kill -9`, and the next command after both died.
@@ -36,7 +36,7 @@ LOG = "host-change.log"
 def change_file(
     request: RunRequest, file: Path, guardian: Guardian, changes: Changes, raw: Path
 ) -> None:
-    """Make the changes of a request in a file; the run's journal reverts them.
+    """Make the requested changes in a user's database file; the journal reverts them.
 
     Raises:
         EngineError: If the engine refuses a change.
@@ -68,7 +68,7 @@ def change_file(
 
 
 def serve_file_changes(channel: Channel, job: Mapping[str, Any], file: Path) -> None:
-    """Send the statements that revert changes; make the changes once these are recorded.
+    """Send the SQL that reverts changes of a file; change it once this is recorded.
 
     Args:
         channel: Channel to the owner, which receives `undo` and `changed`.
@@ -82,7 +82,7 @@ def serve_file_changes(channel: Channel, job: Mapping[str, Any], file: Path) -> 
     scratch = Path(job["scratch"])
     with opened_file(job["engine"], file, reads_only=True, scratch=scratch) as (engine, instance):
         if not isinstance(engine, ChangesFiles):
-            raise UsageError(f"{job['engine']} cannot take a change of a file back")
+            raise UsageError(f"{job['engine']} cannot revert a change of a database file")
         undo = [
             engine.exact_undo(instance, sql, job["undo"][label])
             for label, sql in job["make"].items()

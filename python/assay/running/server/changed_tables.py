@@ -1,4 +1,4 @@
-"""Changes tables of a running server for one run, and reverts the changes however the run ends.
+"""Changes tables of a running server for one run, and reverts that however it ends.
 
 Only a request that says how to revert each change has changes; only `assay try --allow-changes`
 makes such requests. A separate process makes the change and waits. It reverts the change on
@@ -44,7 +44,7 @@ LOG = "host-change.log"
 def changed_tables(
     request: RunRequest, address: Address, guardian: Guardian, raw: Path, teller: Teller
 ) -> Iterator[None]:
-    """Make the changes of a request, and revert them at the end of the block.
+    """Make the requested table changes during the block, and revert them at its end.
 
     Raises:
         EngineError: If the server refuses a change; a partial change is reverted.
@@ -73,7 +73,7 @@ def changed_tables(
 def serve_changes(
     channel: Channel, job: Mapping[str, Any], engine: Engine, instance: Instance
 ) -> None:
-    """Make changes, and wait for the request to revert them, or for the owner's end.
+    """Change tables, then wait for the request to revert that or for the run's end.
 
     Args:
         channel: Channel to the owner, which receives `changed` and `undone`.
@@ -94,23 +94,52 @@ def serve_changes(
         channel.receive()
         channel.send(UNDONE)
         return
+    begun: dict[str, str] = {}
     try:
         for label, sql in job["make"].items():
             log.info("changes the server's tables: %s: %s", label, sql)
-            run_statements(engine, instance, sql)
+            begun[label] = job["undo"][label]
+            _make(engine, instance, sql, label, begun)
         channel.send(CHANGED)
         channel.receive()
     finally:
         # Reverting must not be interrupted, neither by Ctrl-C nor by the guardian's first signal.
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-        take_back(engine, instance, job["undo"])
+        take_back(engine, instance, begun)
     with suppress(OSError):
         channel.send(UNDONE)
 
 
+def _make(engine: Engine, instance: Instance, sql: str, label: str, begun: dict[str, str]) -> None:
+    """Make one change. If the server refuses, revert what it made of it.
+
+    Args:
+        engine: Engine of the server.
+        instance: Connected instance of the server.
+        sql: Statements that make the change.
+        label: Label of the change.
+        begun: Statements that revert begun changes, by label. A refused change is removed.
+
+    Raises:
+        EngineError: If the server refuses; the message names what may have to be run by hand.
+    """
+    try:
+        run_statements(engine, instance, sql)
+    except EngineError as refused:
+        undo = begun.pop(label)
+        try:
+            run_statements(engine, instance, undo)
+        except EngineError:
+            # Nothing was made, or the server cannot be reached.
+            raise EngineError(
+                f"{refused}\nIf a part of the change stayed, run: {undo}"
+            ) from refused
+        raise
+
+
 def make_changes(request: RunRequest) -> None:
-    """Make the changes of a request permanently, on its server or in its file.
+    """Make the requested changes permanently, on a server or in a database file.
 
     Raises:
         UsageError: If the engine cannot run SQL for Assay.
@@ -121,7 +150,7 @@ def make_changes(request: RunRequest) -> None:
         run_on_file(request.engine, engine.file(request.dsn), request.changes.values())
         return
     if request.dsn is None or not isinstance(engine, Server):
-        raise UsageError("only a running server or a database file keeps a change")
+        raise UsageError("a change can be kept on a running server or in a database file only")
     instance = engine.attach(engine.address(request.dsn))
     try:
         for sql in request.changes.values():
@@ -131,7 +160,7 @@ def make_changes(request: RunRequest) -> None:
 
 
 def take_back(engine: Engine, instance: Instance, undo: Mapping[str, str]) -> None:
-    """Revert changes of a user's tables.
+    """Revert the changes of a user's tables.
 
     Raises:
         RunFailedError: If the server refuses; the message names the statement to run by hand.
@@ -141,12 +170,12 @@ def take_back(engine: Engine, instance: Instance, undo: Mapping[str, str]) -> No
             run_statements(engine, instance, sql)
         except EngineError as error:
             raise RunFailedError(
-                f"the change could not be taken back ({error}); run this by hand: {sql}"
+                f"the change could not be reverted ({error}); revert it by hand: {sql}"
             ) from error
 
 
 def run_statements(engine: Engine, instance: Instance, sql: str) -> None:
-    """Run statements on the administration connection.
+    """Run SQL statements on the administration connection.
 
     Raises:
         UsageError: If the engine cannot run SQL for Assay.

@@ -1,4 +1,4 @@
-"""Records a crash of Assay's server under load and restarts it, so that the run continues."""
+"""Restarts a private server that crashed under load, so that the run continues."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CRASHES_MAX = 25
 
 
 class Crashes:
-    """The crashes of one run's server; `title` is the product's name."""
+    """The crashes of one run's private server."""
 
     def __init__(self, title: str, run: RunWriter) -> None:
         self._title = title
@@ -27,7 +27,7 @@ class Crashes:
         self._noted: list[dict[str, Any]] = []
 
     def look(self, subject: Subject) -> None:
-        """Restart a server that died, if its engine supports this.
+        """Restart a server that crashed, if its engine supports this.
 
         Raises:
             RunFailedError: If the server cannot be restarted, or died too often.
@@ -36,21 +36,22 @@ class Crashes:
         if last_words is None:
             return
         if subject.revive is None:
-            raise RunFailedError(f"{self._title} went away: {last_words}")
+            raise RunFailedError(f"{self._title} ended unexpectedly: {last_words}")
         crash = {"noticed_ns": time.monotonic_ns(), "words": last_words, "seconds": None}
         self._noted.append(crash)
         self._run.update(crashes=self._noted)
         if len(self._noted) > CRASHES_MAX:
             raise RunFailedError(
-                f"{self._title} went away {len(self._noted)} times, so the run ends: {last_words}"
+                f"{self._title} ended unexpectedly {len(self._noted)} times, so the run ends: "
+                f"{last_words}"
             )
-        log.warning("%s went away and is started again: %s", self._title, last_words)
+        log.warning("%s ended unexpectedly and is restarted: %s", self._title, last_words)
         begun_s = time.monotonic()
         try:
             subject.revive()
         except AssayError as error:
             raise RunFailedError(
-                f"{self._title} went away ({last_words}) and cannot be started again: {error}"
+                f"{self._title} ended unexpectedly ({last_words}) and cannot be restarted: {error}"
             ) from error
         crash["seconds"] = time.monotonic() - begun_s
         self._run.update(crashes=self._noted)

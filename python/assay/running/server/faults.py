@@ -1,4 +1,4 @@
-"""Kills an engine under load: all of its processes, at one moment of the measured part."""
+"""Kills an engine under load, at one moment of the measured part."""
 
 from __future__ import annotations
 
@@ -9,7 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from assay.model.errors import RunFailedError, UsageError
 from assay.record.layout import PHASE_MEASURED
-from assay.running.processes.guardian import Process, live_descendants, read_process, send_signal
+from assay.running.processes.process_table import (
+    Process,
+    live_descendants,
+    read_process,
+    send_signal,
+)
 from assay.workloads.discovery import find_workloads
 
 if TYPE_CHECKING:
@@ -25,15 +30,14 @@ GONE_PATIENCE_S, LOOK_S = 10.0, 0.001
 
 
 def check_faults(request: RunRequest, workload: Workload) -> None:
-    """Refuse a kill or snapshots that are impossible or without meaning.
+    """Refuse a requested kill or snapshots that are impossible in the run.
 
     Raises:
         UsageError: If the run does not support them. The error message says what to change.
     """
     if request.kill_s is not None and request.copies:
         raise UsageError(
-            "--kill and --copies: an engine that is gone writes nothing that could be copied; leave"
-            " one of the two out"
+            "--kill and --copies: a killed engine writes no data to copy: remove one of the two"
         )
     if request.copies:
         _check_receipts("--copies", workload)
@@ -41,18 +45,16 @@ def check_faults(request: RunRequest, workload: Workload) -> None:
         return
     _check_receipts("--kill", workload)
     if request.dsn is not None:
-        raise UsageError(
-            "--kill: a running server is its owner's, and not ours to kill; leave one of --kill and"
-            " --dsn out"
-        )
+        raise UsageError("--kill: Assay does not kill a running server: remove --kill or --dsn")
     if request.slow:
         raise UsageError(
-            "--kill and --slow: what is slowed is stopped again and again; leave one of the two out"
+            "--kill and --slow: --slow pauses the engine again and again, which would disturb "
+            "--kill: remove one of the two"
         )
     if request.kill_s >= request.time_s:
         raise UsageError(
-            f"--kill {request.kill_s:g}s: the load ends after {request.time_s:g} s; say a longer"
-            " --time, or an earlier moment"
+            f"--kill {request.kill_s:g}s: the load ends after {request.time_s:g} s: use a "
+            "longer --time, or an earlier --kill"
         )
 
 
@@ -63,13 +65,13 @@ def _check_receipts(option: str, workload: Workload) -> None:
             name for name, folder in find_workloads().items() if folder.facts.receipt is not None
         ]
         raise UsageError(
-            f"{option}: {workload.facts.name} declares no receipts of its operations, so losses"
-            f" could not be found: name one of {', '.join(able)}"
+            f"{option}: the workload {workload.facts.name} declares no receipts, so lost writes "
+            f"cannot be found: name one of {', '.join(able)}"
         )
 
 
 class Kill:
-    """One kill in a run: `after_s` seconds after its measured part began."""
+    """One kill of the engine, `after_s` seconds after the measured part began."""
 
     def __init__(self, after_s: float, run: RunWriter) -> None:
         self._after_s = after_s
@@ -78,13 +80,13 @@ class Kill:
         self.done = False
 
     def hear(self, message: dict[str, Any]) -> None:
-        """Read a message of the driver about phases, from which the time of the kill follows."""
+        """Compute the time to kill the engine, from the driver's message that a phase started."""
         if self._at_s is None and message.get("phase") == PHASE_MEASURED:
             self._at_s = float(message["begun_s"]) + self._after_s
 
     @property
     def due_in_s(self) -> float | None:
-        """Return seconds until the kill is due, at least 0; None if it is done or not yet known."""
+        """Return seconds until the kill is due; None if it is done or not yet known."""
         if self._at_s is None or self.done:
             return None
         return max(0.0, self._at_s - time.monotonic())
@@ -102,7 +104,7 @@ class Kill:
         begun_ns = time.monotonic_ns()
         killed = [process for root in roots for process in _killed(root)]
         if not killed:
-            raise RunFailedError("the engine was gone before it could be killed")
+            raise RunFailedError("the engine ended by itself before --kill was due")
         _await_gone(killed)
         self._run.update(
             fault={
@@ -120,8 +122,7 @@ class Kill:
         """Raise `RunFailedError` if the load ended before the engine was killed."""
         if not self.done:
             raise RunFailedError(
-                "the load ended before the engine was to be killed,"
-                f" {self._after_s:g} s after it began"
+                f"the load ended before --kill was due, {self._after_s:g} s after the load began"
             )
 
 

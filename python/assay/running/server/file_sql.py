@@ -1,4 +1,4 @@
-"""Runs statements on a user's database file, each in its own transaction.
+"""Runs SQL statements on a user's database file, each in its own transaction.
 
 As a program it reverts a change in a run's journal, for any process that executes the journal:
 `python -m assay.running.server.file_sql FILE`, with engine and statements as JSON on its input. The
@@ -48,7 +48,7 @@ def opened_file(
     """
     engine = find_engine(name).engine()
     if not isinstance(engine, Embedded):
-        raise UsageError(f"{name} opens no database file")
+        raise UsageError(f"the engine {name} does not open database files")
     with TemporaryDirectory(dir=scratch) as made:
         place = Place(Path(made), Path(made), file, reads_only=reads_only)
         instance = engine.start(place, {})
@@ -61,7 +61,7 @@ def opened_file(
 def run_on_file(
     name: str, file: Path, statements: Iterable[str], *, scratch: Path | None = None
 ) -> None:
-    """Run statements on a database file; arguments are those of `opened_file`.
+    """Run SQL statements on a user's database file.
 
     Raises:
         UsageError: If the engine cannot run SQL for Assay.
@@ -75,7 +75,7 @@ def run_on_file(
 
 
 def main(arguments: list[str]) -> int:
-    """Run the program; the argument is the file.
+    """Run the SQL statements in a file as a program.
 
     Returns the exit status.
     """

@@ -1,10 +1,11 @@
-"""Manages directories of active instances: their owners, and the removal of a crash's remains.
+"""Manages instance directories of runs: their owners, and removal after a crash.
 
 A directory below `instances_dir()` has a living owner or guardian, or the next sweep removes it.
 """
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -16,14 +17,18 @@ from pathlib import Path
 from typing import Any, Literal
 
 from assay.model.errors import RunFailedError
-from assay.running.processes import guardian
-from assay.running.processes.guardian import (
-    Process,
-    all_processes,
-    read_process,
-    send_signal,
+from assay.running.processes.instance_files import (
+    CHILDREN_FILE,
+    INSTANCE_VARIABLE,
+    LOCK_FILE,
+    MARK_FILE,
+    free_memory,
+    put_back,
+    remove_tree,
+    take_lock,
     write_json,
 )
+from assay.running.processes.process_table import Process, all_processes, read_process, send_signal
 
 OWNER_FILE = "owner.json"
 SWEEP_LOCK = ".sweep.lock"
@@ -36,12 +41,12 @@ _RUN_ID = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]*")
 
 
 class LaunchError(RunFailedError):
-    """Error: a process could not be started or stopped; the message says what to do."""
+    """Error: a process could not be started or stopped."""
 
 
 @dataclass(frozen=True)
 class Swept:
-    """The result of a sweep for one instance directory.
+    """The result of cleaning up one instance directory.
 
     `removed`: it was removed now. `live`: it is in use and was not touched. `left`: it should be
     removed but could not be, see `reason`.
@@ -54,14 +59,14 @@ class Swept:
 
 
 def sweep(instances_dir: Path) -> list[Swept]:
-    """Remove instance directories whose owner and guardian are dead, with their processes.
+    """Remove the instance directories of dead runs, with their processes.
 
     The result has one entry per directory, including live ones. Every start of Assay sweeps. If
     another sweep runs, that one does the work, and the result is empty. Links and directories of
     other users are never touched.
     """
     try:
-        lock = guardian.take_lock(instances_dir / SWEEP_LOCK)
+        lock = take_lock(instances_dir / SWEEP_LOCK)
     except FileNotFoundError:  # no instance was ever started here
         return []
     if lock is None:
@@ -87,10 +92,10 @@ def is_live(directory: Path) -> bool:
 
 def is_guarded(directory: Path) -> bool:
     """Return True if a guardian holds an instance and cleans up after its owner."""
-    if not (directory / guardian.LOCK_FILE).exists():
+    if not (directory / LOCK_FILE).exists():
         return False
     with suppress(OSError):
-        lock = guardian.take_lock(directory / guardian.LOCK_FILE)
+        lock = take_lock(directory / LOCK_FILE)
         if lock is None:
             return True
         os.close(lock)
@@ -130,7 +135,7 @@ def _judge_unowned(directory: Path) -> Swept:
 
 
 def _hurry_guardian(directory: Path, process: Process) -> Swept:
-    """Signal a guardian whose owner is dead: it is either cleaning up or stuck."""
+    """End a guardian whose run is dead and that takes too long to clean up."""
     if not _until_gone([process], GUARDIAN_GRACE_S):
         return _clear_unlocked(directory, comparable=True)
     send_signal(process, signal.SIGTERM)
@@ -141,7 +146,7 @@ def _hurry_guardian(directory: Path, process: Process) -> Swept:
 def _clear_unlocked(directory: Path, *, comparable: bool) -> Swept:
     # The lock shows a guardian in another container or on another host, whose pid means nothing
     # here.
-    lock = guardian.take_lock(directory / guardian.LOCK_FILE)
+    lock = take_lock(directory / LOCK_FILE)
     if lock is None:
         return Swept(directory, "live", "a guardian holds its lock")
     try:
@@ -151,7 +156,7 @@ def _clear_unlocked(directory: Path, *, comparable: bool) -> Swept:
 
 
 def clear(directory: Path, *, comparable: bool) -> Swept:
-    """Kill the remaining processes of a directory, then remove it.
+    """Kill the remaining processes of an instance directory, then remove it.
 
     `comparable` is False if the recorded pids are from another boot or pid namespace: then they
     mean nothing here and no process is touched.
@@ -162,17 +167,17 @@ def clear(directory: Path, *, comparable: bool) -> Swept:
     if stuck := _until_gone(doomed, KILLED_PATIENCE_S):
         pids = ", ".join(str(process.pid) for process in stuck)
         return Swept(directory, "left", f"SIGKILL did not end {pids}; the next start looks again")
-    guardian.free_memory(directory)
-    if not guardian.put_back(directory):
+    free_memory(directory)
+    if not put_back(directory):
         reason = "what its run changed on this host is not put back: `assay doctor --restore`"
         return Swept(directory, "left", reason)
-    guardian.remove_tree(directory)
+    remove_tree(directory)
     pids_killed = tuple(process.pid for process in doomed)
     return Swept(directory, "removed", "owner and guardian are dead", pids_killed)
 
 
 def _leftovers(directory: Path) -> list[Process]:
-    """Return processes that a dead guardian of this directory left.
+    """Return the processes that a dead guardian of an instance directory left.
 
     Only sure signs count: the recorded leader (same start time) and its group; a process with the
     directory in ASSAY_INSTANCE or with its mark open. If a group's leader is dead, the group's
@@ -195,7 +200,7 @@ def _leftovers(directory: Path) -> list[Process]:
 
 
 def _is_marked(pid: int, directory: Path) -> bool:
-    mark = f"{guardian.INSTANCE_VARIABLE}={directory}".encode()
+    mark = f"{INSTANCE_VARIABLE}={directory}".encode()
     try:
         if mark in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0"):
             return True
@@ -205,9 +210,9 @@ def _is_marked(pid: int, directory: Path) -> bool:
 
 
 def _leads_to(descriptor: Path, directory: Path) -> bool:
-    """Return True if an open file is the directory's mark, which only its processes have."""
+    """Return True if an open file is the instance's mark, which only its processes have."""
     try:
-        return descriptor.readlink() == directory / guardian.MARK_FILE
+        return descriptor.readlink() == directory / MARK_FILE
     except FileNotFoundError:  # the file was closed meanwhile
         return False
 
@@ -220,7 +225,7 @@ def _works_inside(pid: int, directory: Path) -> bool:
 
 
 def _own_line() -> set[int]:
-    """Return the pids of this process and its ancestors, which no sweep may kill."""
+    """Return the pids of this process and its ancestors, which must not be killed."""
     line: set[int] = set()
     process = read_process(os.getpid())
     while process is not None and process.pid not in line:
@@ -230,7 +235,7 @@ def _own_line() -> set[int]:
 
 
 def _until_gone(processes: list[Process], timeout_s: float) -> list[Process]:
-    """Wait for the processes to end; return those that still live."""
+    """Wait for processes to end, and return those that still run."""
     deadline_s = time.monotonic() + timeout_s
     while alive := [process for process in processes if _lives(process)]:
         if time.monotonic() >= deadline_s:
@@ -244,42 +249,58 @@ def _lives(process: Process) -> bool:
     return now is not None and now.alive and now.start_ticks == process.start_ticks
 
 
-def make_directory(run_id: str, instances: Path) -> Path:
-    """Make the directory of a new instance, with this process as its owner.
+def planned_directory(run_id: str, instances: Path) -> Path:
+    """Return the path of a new instance's directory, which its guardian makes; make its parents.
 
     Raises `LaunchError`.
     """
     if not _RUN_ID.fullmatch(run_id):
-        raise LaunchError(f"{run_id!r} is no run id: use letters, digits, '.', '_' and '-'")
-    # The path is resolved, because processes are recognised by it and the guardian works from "/".
-    directory = instances.resolve() / run_id
-    # Root's servers run as another user, who must traverse the directory; its content has its own
-    # modes.
-    mode = 0o711 if os.geteuid() == 0 else 0o700
+        raise LaunchError(
+            f"{run_id!r} is not a valid run id: use letters, digits, '.', '_' and '-'"
+        )
     try:
-        directory.parent.mkdir(mode=mode, parents=True, exist_ok=True)
-        directory.mkdir(mode=mode)
-    except FileExistsError:
-        raise LaunchError(f"{directory} exists: choose another run id") from None
+        instances.mkdir(mode=directory_mode(), parents=True, exist_ok=True)
     except OSError as failure:
-        raise LaunchError(f"{failure}: set XDG_STATE_HOME to a directory you can write") from None
-    write_owner(directory, run_id, None)
-    return directory
+        raise cannot_make(failure.errno, str(failure), instances) from None
+    # The path is resolved, because processes are recognised by it and the guardian works from "/".
+    return instances.resolve() / run_id
+
+
+def directory_mode() -> int:
+    """Return the mode of instance directories.
+
+    Root's servers run as another user, who must traverse the directory; its content has its own
+    modes.
+    """
+    return 0o711 if os.geteuid() == 0 else 0o700
+
+
+def cannot_make(number: int | None, error: str, directory: Path) -> LaunchError:
+    """Return the error for a directory that could not be made.
+
+    Args:
+        number: Error number of the operating system.
+        error: Its text.
+        directory: Path of the directory.
+    """
+    if number == errno.EEXIST:
+        return LaunchError(f"{directory} exists: choose another run id")
+    return LaunchError(f"{error}: set XDG_STATE_HOME to a directory you can write")
 
 
 def write_owner(directory: Path, run_id: str, guardian_process: Process | None) -> None:
-    """Record this process as the owner, with the guardian if it exists already."""
+    """Record this process as an instance's owner, with its guardian."""
     facts = {"run_id": run_id, **identity(), "guardian": _identity(guardian_process)}
     write_json(directory / OWNER_FILE, facts)
 
 
 def identity() -> dict[str, Any]:
-    """Return this process's identity, which no later process with its pid shares."""
+    """Return this process's identity, which stays unique if its pid is reused."""
     return {"pid_space": _pid_space(), "owner": _identity(read_process(os.getpid()))}
 
 
 def lives_here(facts: dict[str, Any]) -> bool:
-    """Return True if the owner with this `identity` lives in this pid namespace."""
+    """Return True if the process with an identity lives in this pid namespace."""
     return facts.get("pid_space") == _pid_space() and _find(facts, "owner") is not None
 
 
@@ -314,7 +335,7 @@ def _read_owner(directory: Path) -> dict[str, Any] | None:
 
 def _read_children(directory: Path) -> list[dict[str, int]]:
     try:
-        noted = json.loads(_read_plain(directory / guardian.CHILDREN_FILE))
+        noted = json.loads(_read_plain(directory / CHILDREN_FILE))
     except (FileNotFoundError, ValueError):
         return []
     return noted if isinstance(noted, list) else []

@@ -1,4 +1,4 @@
-"""Queries a recovered database for its data, with the driver.
+"""Queries a recovered database with the driver after a crash.
 
 A database after a kill and restart, and one on a snapshot of its device, get the same queries:
 which of the run's writes exist, and whether the conditions hold.
@@ -30,7 +30,7 @@ HOST_LOG = "host.log"
 
 @dataclass
 class Recovered:
-    """One recovered database, in the form of run.json.
+    """One database recovered after a crash, in the form of run.json.
 
     Attributes:
         number: Number from 1, which is also its directory in `raw/recovered/`.
@@ -50,7 +50,7 @@ class Recovered:
 
 
 class Recoveries:
-    """All recovered databases of one run, in run.json as soon as they are known."""
+    """All recovered databases of one run."""
 
     def __init__(self, asked: Asked, guardian: Guardian, run: RunWriter) -> None:
         self._asked = asked
@@ -61,7 +61,7 @@ class Recoveries:
     def add(
         self, kind: str, before_ns: int | None, bring_up: AbstractContextManager[Subject]
     ) -> Recovered:
-        """Recover and query a database; an engine that fails is recorded, without an exception.
+        """Recover and query a database; a failure of the engine is recorded.
 
         Args:
             kind: Source of the recovery, as in `Recovered.kind`.
@@ -85,7 +85,7 @@ class Recoveries:
         return recovered
 
     def add_refused(self, kind: str, before_ns: int | None, error: AssayError) -> None:
-        """Record a database whose data could not be read, so that no engine was started."""
+        """Record a recovered database whose data could not be read."""
         self._begun(kind, before_ns).error = str(error)
         self._tell()
 
@@ -102,7 +102,7 @@ class Recoveries:
 def ask_recovered(
     asked: Asked, guardian: Guardian, subject: Subject, run: RunWriter, number: int
 ) -> float:
-    """Query a database that answers again, or whose embedded engine starts in the host.
+    """Query a recovered database, and return the seconds until it answered.
 
     The results are in `raw/recovered/<number>/` in the form of any load: `events.arrows`, and in
     `results/` the rows of each operation; see `Run.recovered`.
@@ -128,14 +128,14 @@ def ask_recovered(
     if report["errors"]:
         first = report["errors"][0]
         raise RunFailedError(
-            f"it answers, and {script.operations[first['operation']].name} failed on it:"
-            f" {first['class']}: {first['message']}"
+            f"the server answers, but {script.operations[first['operation']].name} failed: "
+            f"{first['class']}: {first['message']}"
         )
     return float(ready["started_s"])
 
 
 def _job(asked: Asked, operations: list[str]) -> dict[str, Any]:
-    """Return the job that executes each operation once, without probes."""
+    """Return the driver's job that executes each recovery query once."""
     phase = {
         "name": PHASE_RECOVERED,
         "arrival": {"shape": "power"},

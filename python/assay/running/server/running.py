@@ -1,4 +1,4 @@
-"""Runs on a user's server without changing the user's data.
+"""Runs on a user's running server without changing the user's data.
 
 Tables are made in Assay's own schema. The schema's note says that it is Assay's and whether it is
 complete. The note distinguishes the schema of a killed run, one that was kept on purpose, and other
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from assay.engines.contract import TellsPort
 from assay.model.errors import AssayError, UsageError
 from assay.running.asked.writing import guarded
-from assay.running.processes.guardian import read_process
+from assay.running.processes.process_table import read_process
 from assay.running.server.bridging import loads, reached
 from assay.running.server.changed_tables import changed_tables
 from assay.running.server.subject import Subject, nodes_of
@@ -43,7 +43,7 @@ log = logging.getLogger(__name__)
 def running(
     asked: Asked, engine: Server, guardian: Guardian, loading: Loading, raw: Path
 ) -> Iterator[tuple[Subject, dict[str, Any] | None]]:
-    """Yield the server with the workload's data; Assay's tables are dropped at the end.
+    """Yield a running server with the workload's data; drop Assay's tables at the end.
 
     Raises:
         UsageError: If a schema of this name exists that Assay did not create.
@@ -109,21 +109,21 @@ def _on(
 
 
 def _watch(pids: tuple[int, ...]) -> Callable[[], str | None]:
-    """Return a function that reports the end of a server process on this host, if it has any."""
+    """Return a function that reports the end of a server process on this host."""
     begun = {pid: process.start_ticks for pid in pids if (process := read_process(pid))}
 
     def last_words() -> str | None:
         for pid, start_ticks in begun.items():
             now = read_process(pid)
             if now is None or not now.alive or now.start_ticks != start_ticks:
-                return f"its process {pid} ended; why is in the server's own log"
+                return f"its process {pid} ended; the server's own log has the cause"
         return None
 
     return last_words
 
 
 class _Schema:
-    """The schema of one workload's data at one scale."""
+    """The database schema of one workload's data at one scale."""
 
     def __init__(self, asked: Asked, engine: Server, instance: Instance) -> None:
         data, scale = asked.workload.data, asked.request.scale
@@ -138,7 +138,7 @@ class _Schema:
 
     @contextmanager
     def used(self) -> Iterator[bool]:
-        """Make the schema unless it exists and is complete; yields whether it was.
+        """Make the schema unless it is complete already; yield True if it was.
 
         At the end of the block, the schema stays only if it is complete and was to be kept: by this
         run, which then called `finish`, or by the run that made it.
@@ -150,7 +150,7 @@ class _Schema:
             self._leave()
 
     def finish(self) -> None:
-        """Mark the schema as complete, so that it is kept."""
+        """Mark the schema as complete, so that later runs can use it."""
         self._engine.mark_schema(self._instance, self.name, self._mark)
 
     def _leave(self) -> None:
@@ -160,7 +160,11 @@ class _Schema:
                 self._engine.drop_schema(self._instance, self.name)
         except AssayError as error:
             # The error that is being raised is more important than this one.
-            log.warning("the schema %s may be left; the next run removes it: %s", self.name, error)
+            log.warning(
+                ("the schema %s may remain on the server; the next run removes it: %s"),
+                self.name,
+                error,
+            )
 
     def _begin(self) -> bool:
         if not self._engine.lock_schema(self._instance, self.name):
@@ -171,8 +175,8 @@ class _Schema:
         mark = self._found_mark()
         if mark is not None and not mark.startswith(OURS):
             raise UsageError(
-                f"the server has a schema {self.name} that Assay did not make; it is not touched."
-                " Rename it, or name another database in --dsn."
+                f"the server has a schema {self.name} that Assay did not create, and Assay does "
+                "not change it. Rename it, or name another database in --dsn."
             )
         if mark is not None and mark != self._mark:
             # The schema is of another content of the workload, or was left by a killed run.

@@ -1,4 +1,4 @@
-"""Runs a server's programs through the guardian, as an unprivileged user if Assay is root.
+"""Runs a server's programs through the guardian, without root's privileges.
 
 Server programs refuse to run as root, and a measured server needs none of Assay's rights. If Assay
 is not root, programs run as its own user.
@@ -32,7 +32,7 @@ DISK_FULL = "No space left on device"
 
 @dataclass(frozen=True)
 class User:
-    """The user that programs run as.
+    """The operating system user that a server's programs run as.
 
     `groups` are all of the user's groups.
     """
@@ -43,7 +43,7 @@ class User:
     groups: tuple[int, ...]
 
     def may_pass(self, directory: Path) -> bool:
-        """Return True if this user may pass through a directory, by its mode."""
+        """Return True if this user may pass through a directory."""
         status = directory.stat()
         if status.st_uid == self.uid:
             return bool(status.st_mode & stat.S_IXUSR)
@@ -53,7 +53,7 @@ class User:
 
 
 def unprivileged_user() -> User | None:
-    """Return the user that programs run as; None if Assay is not root.
+    """Return the user that server programs run as; None if Assay is not root.
 
     Raises:
         EngineError: If the host has no such user.
@@ -68,13 +68,13 @@ def unprivileged_user() -> User | None:
         groups = tuple(os.getgrouplist(name, entry.pw_gid))
         return User(name, entry.pw_uid, entry.pw_gid, groups)
     raise EngineError(
-        f"servers do not run as root, and this host has no user {' or '.join(USERS)}: run Assay as"
-        " another user, or make one with `useradd --system postgres`."
+        f"servers do not run as root, and this host has no user {' or '.join(USERS)}: run Assay "
+        "as another user, or create such a user with `useradd --system postgres`."
     )
 
 
 class ServerLauncher:
-    """Launches one server at a time, with the log file `log`; see `contract.Launcher`.
+    """Launches one server with its helper processes.
 
     `cpus` are the CPUs of programs, `cpus_beside` those of helper processes; empty means all.
     `groups` are member files of control groups that the server joins.
@@ -104,27 +104,27 @@ class ServerLauncher:
 
     @property
     def scratch(self) -> Path:
-        """Return a directory that only the programs' user and root can enter."""
+        """The directory that only the server programs' user and root can enter."""
         return self._scratch
 
     @property
     def server(self) -> Child | None:
-        """Return the server process that was started last."""
+        """The server process that was started last."""
         return self._server
 
     @property
     def served(self) -> tuple[int, ...]:
-        """Return the root processes of the server, in order of their start."""
+        """The root processes of the server, in order of their start."""
         alone = () if self._server is None else (self._server.pid,)
         return (*alone, *(child.pid for child in self._nodes.values()))
 
     @property
     def attending(self) -> tuple[int, ...]:
-        """Return helper processes that `attend` started."""
+        """The helper processes of the server."""
         return tuple(child.pid for child in self._attending.values())
 
     def own(self, path: Path) -> None:
-        """Give a file or a whole directory to the programs' user; links are not followed.
+        """Give a file or a whole directory to the server programs' user.
 
         Raises:
             EngineError: If the parent directories deny the user access.
@@ -138,7 +138,7 @@ class ServerLauncher:
                 self._give(inner)
 
     def run(self, argv: Sequence[str], env: Mapping[str, str], timeout_s: float) -> None:
-        """Run a program until it ends.
+        """Run a program of the server until it ends.
 
         Raises `EngineError` with its last output if it fails.
         """
@@ -165,7 +165,7 @@ class ServerLauncher:
         Raises `EngineError` if a server already runs.
         """
         if self._server is not None and self._guardian.wait(self._server, 0.0) is None:
-            raise EngineError("one server an instance: the one that was started still runs.")
+            raise EngineError("the instance already has a running server.")
         self._log_begins = self._log.stat().st_size if self._log.exists() else 0
         self._server = self._start(
             argv, env, self._log, stop_signal, stop_grace_s, groups=self._groups
@@ -180,7 +180,7 @@ class ServerLauncher:
         stop_signal: str,
         stop_grace_s: float,
     ) -> int:
-        """Start one process of the server, replacing a running one of the same name."""
+        """Start one node's process of a cluster, replacing a running one of the same name."""
         before = self._nodes.pop(name, None)
         if before is not None:
             self._guardian.stop(before)
@@ -190,7 +190,7 @@ class ServerLauncher:
         return child.pid
 
     def attend(self, argv: Sequence[str], env: Mapping[str, str], account: str) -> int:
-        """Start a helper process, replacing a running one with the same account."""
+        """Start a helper process of the server, replacing a running one."""
         before = self._attending.pop(account, None)
         if before is not None:
             self._guardian.stop(before)
@@ -200,7 +200,7 @@ class ServerLauncher:
         return child.pid
 
     def last_words(self) -> str | None:
-        """Return None while server and helpers live; else how one ended, and its log's end."""
+        """Return None while server and helpers live, else how one of them ended."""
         for account, child in (self._attending | self._nodes).items():
             ended = self._guardian.wait(child, 0.0)
             if ended is not None:
@@ -213,7 +213,7 @@ class ServerLauncher:
         return f"it {how(ended)}. {last_lines(self._log, self._log_begins)}".rstrip()
 
     def stop(self) -> Exit | None:
-        """Stop the server in its own way, then its helpers, and return how the server ended.
+        """Stop the server in its own way, then its helpers, and return how it ended.
 
         Raises `LaunchError`.
 
@@ -256,7 +256,7 @@ class ServerLauncher:
         )
 
     def _prefix(self) -> list[str]:
-        """Return the command prefix that changes the user; the child is the server itself."""
+        """Return the command prefix that changes the user of a program."""
         if self._user is None:
             return []
         setpriv = shutil.which("setpriv")
@@ -279,14 +279,14 @@ class ServerLauncher:
         for directory in reversed(path.absolute().parents):
             if not self._user.may_pass(directory):
                 raise EngineError(
-                    f"servers do not run as root, and the user {self._user.name} may not enter"
-                    f" {directory}: set XDG_CACHE_HOME and XDG_STATE_HOME to places that this user"
-                    f" reaches, or run `chmod o+x {directory}`."
+                    f"servers do not run as root, and the user {self._user.name} may not enter "
+                    f"{directory}: set XDG_CACHE_HOME and XDG_STATE_HOME to directories that "
+                    f"this user can enter, or run `chmod o+x {directory}`."
                 )
 
 
 def _placed(cpus: Sequence[int]) -> list[str]:
-    """Return the command prefix that binds a program to CPUs, and then becomes the program."""
+    """Return the command prefix that binds a program to CPUs."""
     if not cpus:
         return []
     taskset = shutil.which("taskset")

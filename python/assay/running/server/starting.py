@@ -45,12 +45,12 @@ NOTICING_S, LOOK_S = 2.0, 0.1
 
 
 class DiedLoadingError(RunFailedError):
-    """Error: Assay's server died while its tables were loaded."""
+    """Error: a private server died while its tables were loaded."""
 
 
 @dataclass(frozen=True)
 class Steps:
-    """The steps between loading and the timed part, and the location of the data.
+    """The host changes and preparation steps between loading and the timed part.
 
     Attributes:
         changes: Host changes for the steps, and the engine's directories.
@@ -70,7 +70,7 @@ class Steps:
 def ready(
     asked: Asked, guardian: Guardian, loading: Loading, raw: Path, steps: Steps
 ) -> Iterator[tuple[Subject, Dataset]]:
-    """Yield the engine with its data, ready for the load, and facts of the data (or None).
+    """Yield the engine with its data, ready for the load, and facts of the data.
 
     At the end of the block a private server is stopped; a running server continues, without Assay's
     tables.
@@ -128,7 +128,7 @@ def _cache(loading: Loading) -> DatasetCache:
 
 
 def key_of(asked: Asked) -> DatasetKey:
-    """Return the key of a run's data set."""
+    """Return the key under which a run's data set is cached."""
     data = asked.workload.data
     return DatasetKey(
         workload=data.facts.name,
@@ -212,7 +212,7 @@ class _OwnServer:
             loading.teller.phase("stop")
 
     def _make(self, place: Path, loading: Loading) -> dict[str, Any]:
-        """Fill an empty directory with a loaded database whose server was stopped in order."""
+        """Fill an empty directory with a loaded database, and stop its server in order."""
         settings = self._engine.load_settings() if isinstance(self._engine, LoadSettings) else {}
         fill = partial(self._filled, loading)
         with self._alive(place, settings, "server-load.log", {}, fill) as (_, dataset):
@@ -228,7 +228,7 @@ class _OwnServer:
         fill: Callable[[Subject], dict[str, Any]],
         groups: Sequence[Path] = (),
     ) -> Iterator[tuple[Subject, dict[str, Any]]]:
-        """Yield a running server that was filled from an empty directory, and facts of its data.
+        """Yield a running server filled from an empty directory, and facts of its data.
 
         A server that crashes while loading gets one new attempt from the start; the crash is
         recorded with the data.
@@ -245,7 +245,7 @@ class _OwnServer:
                     deaths.append(str(death))
                     if len(deaths) == LOADS_MAX:
                         raise
-                    log.warning("%s; it is loaded once more", death)
+                    log.warning("%s; Assay loads the data again", death)
                 else:
                     yield subject, dataset | ({"deaths": deaths} if deaths else {})
                     return
@@ -258,7 +258,9 @@ class _OwnServer:
             if (how := _death(subject)) is None:
                 raise
             title = self._asked.engine.facts.title
-            raise DiedLoadingError(f"{title} died while its tables were loaded: {how}") from error
+            raise DiedLoadingError(
+                f"{title} ended unexpectedly while its tables were loaded: {how}"
+            ) from error
 
     @contextmanager
     def _started(
@@ -293,7 +295,7 @@ class _OwnServer:
     def _revival(
         self, place: Place, settings: Mapping[str, str], launcher: ServerLauncher, address: Address
     ) -> Callable[[], None] | None:
-        """Return the function that restarts a server that died; None if its engine has none."""
+        """Return a function that restarts a server after a crash; None if unsupported."""
         engine, product = self._engine, self._product
         if not isinstance(engine, Restarts):
             return None

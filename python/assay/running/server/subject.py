@@ -1,4 +1,4 @@
-"""The subject of a run: an embedded engine, a private server, or a running server.
+"""The engine under load: embedded, a private server, or a running server.
 
 The rest of a run treats all three alike: facts for the host's job, processes to follow, and whether
 the engine still runs.
@@ -64,29 +64,29 @@ class Subject:
     anew: Callable[[Path], AbstractContextManager[Subject]] | None = None
 
     def job(self) -> dict[str, Any]:
-        """Return the facts that a driver's process needs to connect."""
+        """Return the facts that the driver's process needs to connect to the engine."""
         return {"engine": self.engine, **self.reached}
 
     @property
     def address(self) -> Address:
-        """Return the address of the server."""
+        """The address of the server."""
         address: Address = self.reached["address"]
         return address
 
     @property
     def metered(self) -> str | list[int] | None:
-        """Return the processes whose counters are read around operations."""
+        """The processes whose counters are read around operations."""
         if self.embedded:
             return METERED_HOST
         return list(self.pids) or None
 
     @property
     def readers(self) -> str | list[int]:
-        """Return the processes whose reads count as the engine's."""
+        """The processes whose reads count as the engine's."""
         return METERED_HOST if self.embedded else list(self.pids)
 
     def accounts(self, host_pids: Sequence[int]) -> dict[int, str]:
-        """Return the account of each process, if these hosts drive."""
+        """Return the account (engine, driver, helper) of each process by pid."""
         if self.embedded:
             return dict.fromkeys(host_pids, ACCOUNT_ENGINE_AND_DRIVER)
         bridges = dict.fromkeys(self.bridge_pids, ACCOUNT_BRIDGE)
@@ -109,7 +109,7 @@ def nodes_of(engine: Server, address: Address) -> tuple[Node, ...]:
 
 
 def embedded(engine: str, data: Path, scratch: Path, settings: dict[str, str]) -> Subject:
-    """Return an engine that is embedded in the driver's host process."""
+    """Return an engine that runs embedded in the driver's process."""
     reached: dict[str, Any] = {"data": str(data), "scratch": str(scratch), "settings": settings}
 
     def anew(there: Path) -> AbstractContextManager[Subject]:
@@ -121,7 +121,7 @@ def embedded(engine: str, data: Path, scratch: Path, settings: dict[str, str]) -
 def on_file(
     engine: str, scratch: Path, settings: dict[str, str], *, file: Path, reads_only: bool
 ) -> Subject:
-    """Return an embedded engine that opens a user's file; its `data` directory is then empty."""
+    """Return an embedded engine that opens a user's database file."""
     of_file = {"file": str(file), "reads_only": reads_only}
     reached = {"data": str(scratch), "scratch": str(scratch), "settings": settings} | of_file
     return Subject(engine, reached, embedded=True)

@@ -1,1 +1,1 @@
-"""Measures the limits of a host: the trials, their directory, and their record."""
+"""Measures the maximum speed of a host's hardware: trials, directory and record."""

@@ -1,4 +1,4 @@
-"""Measures the limits of a host and writes a record of them.
+"""Measures the maximum speed of a host's hardware and writes a record.
 
 Invariant: only Assay's own file is read or written. The file has no name, so it disappears with
     this process, however the process ends.
@@ -32,7 +32,7 @@ FILL_BYTES = 64 << 20
 
 
 def measure_ceiling(request: CeilingRequest, runs: Path, teller: Teller) -> Path:
-    """Make all trials and return the sealed directory of the record.
+    """Make all trials of the host's hardware, and return the directory of the record.
 
     Raises:
         UsageError: If the directory cannot hold such a file. In this case nothing was written.
@@ -71,7 +71,7 @@ def _os_errors_reported() -> Iterator[None]:
 def _filled(
     sweep: _core.CeilingSweep, directory: Path, request: CeilingRequest, teller: Teller
 ) -> dict[str, Any] | None:
-    """Create the file with bytes that no disk can compress or deduplicate.
+    """Create the trial file with bytes that no disk can compress or deduplicate.
 
     The result is None if the disk is not measured.
     """

@@ -1,4 +1,4 @@
-"""Finds an earlier ceiling of the host, which a study uses as one of its runs."""
+"""Finds an earlier measurement of the host's hardware that a study can use."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Look:
-    """An existing record of a host's limits, with its content."""
+    """An existing record of a host's hardware speed."""
 
     run: Run
     ceiling: Ceiling
 
     @property
     def request(self) -> CeilingRequest:
-        """Return the request that the run was made for."""
+        """Return the request for which the hardware was measured."""
         facts = self.run.facts["request"]
         return CeilingRequest(**{**facts, "directory": Path(facts["directory"])})
 
 
 def newest_look(runs: Path, like: Run) -> Look | None:
-    """Return the newest ceiling of the host and disk of another run; None without one."""
+    """Return the newest hardware measurement of a run's host and disk; None without one."""
     directory = newest_ceiling(runs, like.environment.get("host"))
     if directory is None:
         return None

@@ -18,25 +18,27 @@ SPARE_BYTES = 256 << 20
 
 
 def check_place(directory: Path, size_bytes: int, spare_bytes: int = SPARE_BYTES) -> None:
-    """Check that a file of this size can be created, bypassing the page cache.
+    """Check that a trial file of this size can be created, bypassing the page cache.
 
     Raises:
         UsageError: If such a file cannot be made. The error message says what to do.
     """
     if not directory.is_dir():
-        raise UsageError(f"{directory} is no directory: name one on the disk in --dir.")
+        raise UsageError(
+            f"{directory} is not a directory: name a directory on the disk with --dir."
+        )
     mounted = mount_of(directory)
     if mounted is not None and mounted["type"] in IN_MEMORY:
         raise UsageError(
-            f"{directory} is on {mounted['type']}, which is memory: no disk would be measured. Name"
-            " a directory on a disk with --dir."
+            f"{directory} is on {mounted['type']}, which is in memory, so no disk would be "
+            "measured. Name a directory on a disk with --dir."
         )
     _check_direct(directory)
     _check_room(directory, size_bytes, spare_bytes)
 
 
 def _check_direct(directory: Path) -> None:
-    """Check for support of O_DIRECT and of files without a name, which a file system may lack."""
+    """Check that the file system supports O_DIRECT and files without a name."""
     if not os.access(directory, os.W_OK | os.X_OK):
         raise UsageError(f"{directory} cannot be written: name another directory with --dir.")
     try:
@@ -44,8 +46,8 @@ def _check_direct(directory: Path) -> None:
     except OSError as error:
         if _is_refused(directory):
             raise UsageError(
-                f"{directory} is on a file system without O_DIRECT ({error.strerror}): what is read"
-                " there comes from memory. Name a directory on a disk with --dir."
+                f"{directory} is on a file system without O_DIRECT ({error.strerror}), so reads "
+                "would come from memory. Name a directory on a disk with --dir."
             ) from error
 
 
@@ -63,9 +65,9 @@ def _check_room(directory: Path, size_bytes: int, spare_bytes: int) -> None:
     free_bytes = file_system.f_bavail * file_system.f_frsize
     if free_bytes < size_bytes + spare_bytes:
         raise UsageError(
-            f"the file needs {bytes_text(size_bytes)} and leaves {bytes_text(spare_bytes)} to"
-            f" others, but {directory} has {bytes_text(free_bytes)} free: give a smaller --size, or"
-            " name another directory with --dir."
+            f"the test file needs {bytes_text(size_bytes)} and must leave "
+            f"{bytes_text(spare_bytes)} free, but {directory} has {bytes_text(free_bytes)} "
+            "free: use a smaller --size, or name another directory with --dir."
         )
 
 

@@ -1,4 +1,4 @@
-"""The trials of a ceiling, and their order.
+"""Makes the trials of a host's hardware, in random order.
 
 Every round has each trial once, in a random order that follows from the seed. A temporary
 disturbance therefore affects a few trials of one round, and never all trials of one size.
@@ -47,7 +47,7 @@ TIME_S_MIN, TIME_S_MAX = 0.005, 60.0
 
 @dataclass(frozen=True)
 class CeilingRequest:
-    """A request to measure the limits of a host.
+    """A request to measure the maximum speed of a host's hardware.
 
     Attributes:
         directory: Directory for the test file.
@@ -80,7 +80,7 @@ class CeilingRequest:
         }
 
     def said(self) -> dict[str, Any]:
-        """Return the facts that differ from the defaults, and always directory and parts."""
+        """Return the options of a hardware measurement that differ from their defaults."""
         without = CeilingRequest(self.directory).facts()
         always = ("directory", "parts")
         return {
@@ -116,18 +116,18 @@ class Machine:
 
 @dataclass(frozen=True)
 class Trial:
-    """One trial, without its round and its duration."""
+    """One trial of a host's hardware, such as random reads of 8 KiB."""
 
     of: Literal["disk", "memory", "core"]
     facts: Mapping[str, Any]
 
     def asked(self, round_number: int, time_s: float) -> dict[str, Any]:
-        """Return the trial in the form that the core takes."""
+        """Return this hardware trial as arguments for the Rust core."""
         return {**self.facts, "round": round_number, "time_ns": round(time_s * NS_PER_S)}
 
 
 def trials(request: CeilingRequest, machine: Machine) -> list[Trial]:
-    """Return every trial of a round, in arbitrary order."""
+    """Return every hardware trial of one round, in no particular order."""
     every = [
         *_reads(request, machine),
         *_writes(request, machine),
@@ -139,7 +139,7 @@ def trials(request: CeilingRequest, machine: Machine) -> list[Trial]:
 
 
 def in_order(request: CeilingRequest, machine: Machine) -> Iterator[tuple[int, Trial]]:
-    """Yield all trials of all rounds with the number of their round, in execution order."""
+    """Yield the hardware trials of all rounds with their round's number, in execution order."""
     drawn = random.Random(request.seed)  # noqa: S311 - an order that can be drawn again
     for number in range(1, request.rounds + 1):
         one_round = trials(request, machine)
@@ -186,7 +186,7 @@ def _flushes() -> Iterator[Trial]:
 
 
 def _fits(size: int, depth: int, request: CeilingRequest, machine: Machine) -> bool:
-    """Return True if O_DIRECT accepts the size and the file has room for that many requests."""
+    """Return True if O_DIRECT accepts a request size, and the file has room for the requests."""
     return size % machine.direct_align_bytes == 0 and size * depth <= request.size_bytes
 
 

@@ -1,4 +1,4 @@
-"""Parts of a study whose runs are ceilings of the host instead of workloads."""
+"""Adds measurements of the host's hardware to a study."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def ceiling_part(name: str, facts: PartFacts, seed: int, *, quick: bool) -> Part:
-    """Return the part with a ceiling in each round, for the disk of the instances' data."""
+    """Return the section of a study that measures the host's hardware in each round."""
     # A quick ceiling has all sizes, too, because published figures need them; its trials are
     # shorter.
     request = CeilingRequest(
@@ -41,7 +41,7 @@ def ceiling_part(name: str, facts: PartFacts, seed: int, *, quick: bool) -> Part
 
 
 def ceiling_problems(facts: PartFacts) -> Iterator[Problem]:
-    """Yield problems with keys that are valid for workloads only: position and message."""
+    """Yield problems with study keys that are valid for workloads only."""
     of_runs = [*run_keys(facts), *(key for key in ("factor", "exclude") if getattr(facts, key))]
     if facts.expects is not None:
         of_runs.append("expects")

@@ -1,4 +1,4 @@
-"""The runs of a study's file, with replacements from the command line."""
+"""Expands a study file to its runs, with replacements from the command line."""
 
 from __future__ import annotations
 
@@ -50,13 +50,12 @@ RUNS_MAX = 10_000
 
 @dataclass(frozen=True)
 class Wanted:
-    """Command-line options that change a study's file.
+    """Command-line options that replace parts of a study file.
 
-    Attributes:
-        quick: Whether the short form of the study is requested.
-        engines: Engines to use instead of the study's; empty means those of the file.
-        workload: Workload to use instead of the study's.
-        allow_host_changes: Whether runs may change settings that affect other users of the host.
+    Attributes: quick: Whether the short form of the study is requested. engines: Engines to use
+    instead of the study's; empty means those of the file. workload: Workload to use instead of the
+    study's workload. allow_host_changes: Whether runs may change settings that affect other users
+    of the host.
     """
 
     quick: bool = False
@@ -67,7 +66,7 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Expanded:
-    """A study that can be carried out.
+    """A study with all its runs, ready to execute.
 
     Attributes:
         budget_s: Time limit from the file; None means no limit.
@@ -80,7 +79,7 @@ class Expanded:
 
 
 def expanded(declared: DeclaredStudy, wanted: Wanted) -> Expanded:
-    """Return all runs of a study.
+    """Return a study with all its runs.
 
     Raises:
         UsageError: If runs are not possible, or if no run is left. The error message lists every
@@ -111,7 +110,7 @@ def expanded(declared: DeclaredStudy, wanted: Wanted) -> Expanded:
         raise UsageError(listed([declared.problem(problem) for problem in problems]))
     if not parts:
         reasons = "; ".join(f"{name}: {reason}" for name, reason in without.items())
-        raise UsageError(f"nothing of {declared.name} is left to be run ({reasons})")
+        raise UsageError(f"the study {declared.name} has no runs left to make ({reasons})")
     names = [part.name for part in parts]
     quick = facts.quick if wanted.quick else None
     study = Study(
@@ -127,7 +126,7 @@ def expanded(declared: DeclaredStudy, wanted: Wanted) -> Expanded:
 
 
 def _refuse_too_many(declared: DeclaredStudy, parts: Mapping[str, PartFacts]) -> None:
-    """Refuse a part with too many combinations, before they are listed."""
+    """Refuse a study section with too many combinations, before they are listed."""
     for name, part in parts.items():
         combinations = prod(max(1, len(levels)) for levels in part.factor.values())
         runs = combinations * (part.repetitions or declared.facts.repetitions)
@@ -138,7 +137,7 @@ def _refuse_too_many(declared: DeclaredStudy, parts: Mapping[str, PartFacts]) ->
 
 
 def _without(facts: StudyFacts, wanted: Wanted) -> dict[str, str]:
-    """Return omitted parts with the reason for each."""
+    """Return the sections of a study that are left out, with the reason for each."""
     reasons = {}
     for name, part in facts.part.items():
         own = part.engine
@@ -156,7 +155,7 @@ def _without(facts: StudyFacts, wanted: Wanted) -> dict[str, str]:
 
 
 def _figures(facts: StudyFacts, parts: Sequence[str]) -> tuple[StudyFigure, ...]:
-    """Return the figures, each with those of its parts that exist; a report explains empty ones."""
+    """Return the results to make, each with the study sections that exist for it."""
     figures = []
     for figure in facts.figure:
         asked = figure.of(list(facts.part))
@@ -168,7 +167,7 @@ def _figures(facts: StudyFacts, parts: Sequence[str]) -> tuple[StudyFigure, ...]
 
 
 class _Expansion:
-    """The state of one part while it is expanded to requests."""
+    """Expands one section of a study to requests of runs."""
 
     def __init__(
         self, declared: DeclaredStudy, name: str, facts: PartFacts, wanted: Wanted
@@ -184,7 +183,7 @@ class _Expansion:
         self.asked: list[tuple[RunOptions, Collection[str]]] = []
 
     def part(self) -> Part:
-        """Return the part as far as it could be expanded; `problems` lists what is wrong."""
+        """Return the expanded section of the study; `problems` lists what is wrong."""
         variants = []
         defaults = self._defaults()
         factors = self._factors(defaults)
@@ -203,7 +202,7 @@ class _Expansion:
     def _combinations(
         self, factors: Mapping[str, list[NamedLevel]], defaults: Mapping[str, Any]
     ) -> Iterator[Combination]:
-        """Yield all combinations; for `each`, with the techniques of the combination's engine."""
+        """Yield all combinations of the factors' levels."""
         if not has_each(factors.get(WITHOUT, [])):
             yield from combinations(factors)
             return
@@ -236,7 +235,7 @@ class _Expansion:
         ]
 
     def _defaults(self) -> dict[str, Any]:
-        """Return keys that apply before levels: the head's, the part's, and changes by --quick."""
+        """Return the option keys that apply before factor levels: the study's and the section's."""
         study, quick = self._study, self._wanted.quick and self._study.quick
         keys = merged(
             self._replaced(run_keys(study)),
@@ -247,7 +246,7 @@ class _Expansion:
         return with_permission(keys, allowed=self._wanted.allow_host_changes)
 
     def _replaced(self, head: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the head's keys with replacements from the command line."""
+        """Return the study's common option keys with replacements from the command line."""
         keys = dict(head)
         if self._wanted.workload is not None and WORKLOAD not in self._own:
             keys[WORKLOAD] = self._wanted.workload
@@ -275,7 +274,7 @@ class _Expansion:
         return levels
 
     def _variant(self, combination: Combination, keys: Mapping[str, Any]) -> Variant | None:
-        """Return a variant whose run is possible; otherwise None, with the problem recorded."""
+        """Return a variant whose run is possible; otherwise None, and record the problem."""
         name = combination.name
         given = [*self._own, *combination.keys]
         # A workload on the command line is relative to the current directory.
@@ -306,7 +305,7 @@ class _Expansion:
         return next((count for count in repetitions if count is not None), self._study.repetitions)
 
     def takes(self, key: str) -> str | None:
-        """Return why no run of the part can use a key; None if one can."""
+        """Return why no run of the study section can use a key; None if one can."""
         refusal = ""
         for options, given in self.asked:
             try:
@@ -319,7 +318,7 @@ class _Expansion:
 
 
 def _idle(facts: StudyFacts, parts: Sequence[_Expansion]) -> list[str]:
-    """Return keys at the head of the file that no run can use."""
+    """Return keys at the head of a study file that no run can use."""
     problems = []
     for key in OF_SOME_RUNS:
         if key in facts.model_fields_set:
@@ -330,7 +329,7 @@ def _idle(facts: StudyFacts, parts: Sequence[_Expansion]) -> list[str]:
 
 
 def _unequal(facts: StudyFacts, parts: Sequence[Part]) -> list[str]:
-    """Return parts whose runs are compared although their durability levels differ."""
+    """Return the study sections whose runs are compared although their durability differs."""
     if facts.unequal_durability:
         return []
     problems = []
@@ -349,7 +348,7 @@ def _unequal(facts: StudyFacts, parts: Sequence[Part]) -> list[str]:
 
 
 def _engines(levels: Sequence[NamedLevel], wanted: Sequence[str]) -> list[NamedLevel]:
-    """Return levels for the requested engines, from the study if it has them."""
+    """Return factor levels for the requested engines."""
     named_levels: list[NamedLevel] = []
     for engine in wanted:
         own = [

@@ -1,4 +1,4 @@
-"""The keys of a study file.
+"""Types for the keys of a study file.
 
 Unknown keys are errors; keys of a run are options of `assay run`.
 """
@@ -52,7 +52,7 @@ Factors = dict[str, Annotated[Levels, BeforeValidator(listed, json_schema_input_
 
 
 class QuickPart(RunOptions):
-    """The keys of a part that `--quick` replaces."""
+    """The keys of a study section that `--quick` replaces."""
 
     repetitions: PositiveInt | None = Field(None, description="Runs of each variant.")
     factor: Factors = Field(default_factory=dict, description="Levels in the place of the part's.")
@@ -76,7 +76,7 @@ class QuickStudy(RunOptions):
 
 
 class Expects(BaseModel):
-    """Conditions that the runs of a part must fulfil to answer its question."""
+    """Conditions that the runs of a study section must fulfil."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -87,7 +87,7 @@ class Expects(BaseModel):
 
 
 class PartFacts(RunOptions):
-    """A part of a study, with all combinations of its factors' levels in alternating order."""
+    """A section of a study file: combinations of factor levels, run in alternation."""
 
     kind: Literal["run", "ceiling"] = Field(
         "run",
@@ -111,7 +111,7 @@ class PartFacts(RunOptions):
 
 
 class FigureFacts(BaseModel):
-    """A figure or a table of the study's report."""
+    """A table or chart that the study's report shows."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -125,11 +125,11 @@ class FigureFacts(BaseModel):
     @model_validator(mode="after")
     def _one_of_them(self) -> Self:
         if self.part is not None and self.parts:
-            raise ValueError("part and parts are the same: leave one out")
+            raise ValueError("the keys part and parts mean the same: remove one of the two")
         return self
 
     def of(self, all_parts: Sequence[str]) -> tuple[str, ...]:
-        """Return the names of the parts that a figure uses; by default all parts of the study."""
+        """Return the names of the study sections that a result uses; by default all."""
         return (self.part,) if self.part is not None else tuple(self.parts or all_parts)
 
 
@@ -153,7 +153,7 @@ class StudyFacts(RunOptions):
 
 
 def budget_s(text: str | None) -> float | None:
-    """Return the seconds of a budget such as `90m`.
+    """Return the seconds of a study's time budget such as `90m`.
 
     The `ValueError` says how to fix the text.
     """
@@ -164,7 +164,7 @@ def budget_s(text: str | None) -> float | None:
     except ValueError as error:
         raise ValueError(f"budget {text!r}: write it like 90s, 30m or 2h") from error
     if not seconds:
-        raise ValueError(f"budget {text!r}: it must be above 0; leave it out where there is none")
+        raise ValueError(f"budget {text!r}: a budget must be above 0; omit it for none")
     return seconds
 
 
@@ -180,7 +180,7 @@ def asked_budget_s(text: str | None) -> float | None:
 
 
 def known_keys(location: Sequence[str | int]) -> list[str]:
-    """Return keys that are valid at a position in the file."""
+    """Return the keys that are valid at a position in a study file."""
     match [key for key in location if key not in TAGS]:
         case []:
             model: type[BaseModel] = StudyFacts
@@ -200,6 +200,6 @@ def known_keys(location: Sequence[str | int]) -> list[str]:
 
 
 def run_keys(options: RunOptions) -> dict[str, Any]:
-    """Return the run keys that a table sets, in the file's notation."""
+    """Return the run options that a table of a study file sets."""
     own = set(RunOptions.model_fields)
     return options.model_dump(include=own & options.model_fields_set, by_alias=True)

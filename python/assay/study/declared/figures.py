@@ -1,4 +1,4 @@
-"""Checks the figures of a study: their kinds and parts must exist."""
+"""Checks the results that a study file requests: their kinds and sections must exist."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def figure_problems(facts: StudyFacts) -> list[Problem]:
-    """Return the problems of a study's figures: position in the file, and text."""
+    """Return the errors in the `[[figure]]` tables of a study file: position and message."""
     problems: list[Problem] = []
     figure_kinds = kinds()
     names = [figure.name for figure in facts.figure]
@@ -39,7 +39,7 @@ def figure_problems(facts: StudyFacts) -> list[Problem]:
 def _options(
     figure: FigureFacts, known_options: list[str], where: tuple[str | int, ...]
 ) -> list[Problem]:
-    """Return problems with options that the kind of a figure does not have."""
+    """Return problems with options that a kind of result does not have."""
     problems: list[Problem] = []
     for option in figure.options:
         if option not in known_options:
@@ -50,7 +50,7 @@ def _options(
 
 
 def _factor(figure: FigureFacts, facts: StudyFacts, where: tuple[str | int, ...]) -> list[Problem]:
-    """Return problems with factors that no part of the figure has; --engine adds one."""
+    """Return problems with factors that no study section of a result has."""
     asked_factor = figure.options.get("factor")
     factors = {
         factor

@@ -1,4 +1,4 @@
-"""Factors of a part and their levels, and all combinations of them."""
+"""Combines the factors of a study and their levels."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SPEAK_FOR_THEMSELVES = ("engine", "workload", "state", "test")
 
 @dataclass(frozen=True)
 class NamedLevel:
-    """A level of a factor, with its name.
+    """A named level of a study's factor, such as one number of clients.
 
     Attributes:
         name: Name of the level in the file.
@@ -44,7 +44,7 @@ class NamedLevel:
 
 @dataclass(frozen=True)
 class Combination:
-    """A combination of one level of each factor.
+    """A combination of one level of each study factor.
 
     Attributes:
         levels: Name of the level by name of the factor.
@@ -57,7 +57,7 @@ class Combination:
     keys: Mapping[str, Any]
 
     def beside(self, factor: str, level: NamedLevel) -> Combination:
-        """Return this combination extended by a level of one more factor."""
+        """Return the combination with a level of one more factor."""
         name = ", ".join(filter(None, (self.name, level.label or level.name)))
         levels = {**self.levels, factor: level.name}
         return Combination(name, levels, merged(self.keys, level.keys))
@@ -77,7 +77,7 @@ def level_of(factor: str, value: Value) -> NamedLevel:
 
 
 def merged(*tables: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the keys of a run; later tables override earlier ones, and settings are merged."""
+    """Return option keys merged from several tables; later ones override earlier ones."""
     keys: dict[str, Any] = {}
     for table in tables:
         added = {key: {**keys.get(key, {}), **table.get(key, {})} for key in TABLES}
@@ -95,7 +95,7 @@ def combinations(factors: Mapping[str, Sequence[NamedLevel]]) -> Iterator[Combin
 
 
 def has_each(levels: Sequence[NamedLevel]) -> bool:
-    """Return True if a factor stands for all techniques of an engine."""
+    """Return True if a study's factor stands for all techniques of an engine."""
     return [level.name for level in levels] == [EACH]
 
 
@@ -108,7 +108,7 @@ def each_technique(names: Iterable[str]) -> list[NamedLevel]:
 def is_excluded(
     levels: Mapping[str, str], keys: Mapping[str, Any], rules: Sequence[Mapping[str, str]]
 ) -> bool:
-    """Return True if a combination of levels matches one of the rules that exclude it."""
+    """Return True if a combination of levels matches a rule that excludes it."""
     values = {
         **{key: str(value_text(value)) for key, value in keys.items()},
         **{f"{key}.{name}": value for key in TABLES for name, value in keys.get(key, {}).items()},
@@ -118,7 +118,7 @@ def is_excluded(
 
 
 def factor_problems(part: PartFacts) -> list[Problem]:
-    """Return the problems of a part's factors: position in the part, and text."""
+    """Return the problems of a study section's factors: position and text."""
     problems = list(_own(part.factor)) or [*_clashes(part), *_exclusions(part)]
     if isinstance(part.quick, QuickPart):
         quick = [*_own(part.quick.factor), *_strange(part, part.quick)]
@@ -127,7 +127,7 @@ def factor_problems(part: PartFacts) -> list[Problem]:
 
 
 def _own(factors: Mapping[str, Sequence[Value]]) -> Iterator[Problem]:
-    """Yield the problems of each factor by itself."""
+    """Yield the problems of each study factor by itself."""
     keys = option_names()
     for factor, values in factors.items():
         is_key = factor in keys or _is_inner(factor)
@@ -157,7 +157,7 @@ def _no_key(factor: str, value: object, keys: Sequence[str]) -> str:
 
 
 def _clashes(part: PartFacts) -> Iterator[Problem]:
-    """Yield keys that both the part and a factor set, of which one would have no effect."""
+    """Yield keys that both the study section and a factor set."""
     setting: dict[str, str] = dict.fromkeys(_flat(run_keys(part)), "the part")
     for factor, values in part.factor.items():
         levels = [level_of(factor, value) for value in values]
@@ -168,13 +168,13 @@ def _clashes(part: PartFacts) -> Iterator[Problem]:
 
 
 def _flat(keys: Mapping[str, Any]) -> Iterator[str]:
-    """Yield names of all keys, and of each setting of the engine separately."""
+    """Yield the names of all keys, with each engine setting separately."""
     for key, value in keys.items():
         yield from (f"{key}.{name}" for name in value) if key in TABLES else (key,)
 
 
 def _exclusions(part: PartFacts) -> Iterator[Problem]:
-    """Yield problems with rules that match no combination."""
+    """Yield problems with exclusion rules that match no combination."""
     levels = {
         factor: [level_of(factor, value).name for value in values]
         for factor, values in part.factor.items()
@@ -192,7 +192,7 @@ def _exclusions(part: PartFacts) -> Iterator[Problem]:
 
 
 def _strange(part: PartFacts, quick: QuickPart) -> Iterator[Problem]:
-    """Yield problems with factors that only --quick would have."""
+    """Yield problems with factors that only the `--quick` form would have."""
     for factor in quick.factor:
         if factor not in part.factor:
             hint = suggestion(factor, list(part.factor)) if part.factor else "the part has none"

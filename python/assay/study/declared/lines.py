@@ -31,7 +31,7 @@ def line_of(text: str, path: Sequence[str | int]) -> int | None:
 
 
 def _keys(text: str) -> Iterator[tuple[int, tuple[str, ...]]]:
-    """Yield every key and header with its line."""
+    """Yield every key and header of a TOML text with its line number."""
     table: tuple[str, ...] = ()
     counted: dict[tuple[str, ...], int] = {}
     for number, line in enumerate(text.splitlines(), 1):
@@ -49,7 +49,7 @@ def _keys(text: str) -> Iterator[tuple[int, tuple[str, ...]]]:
 def _within(
     keys: tuple[str, ...], counted: Mapping[tuple[str, ...], int], *, is_of_list: bool
 ) -> tuple[str, ...]:
-    """Return the path of a table, with the latest element of each enclosing list."""
+    """Return the path of a TOML table, with the latest index of each enclosing list."""
     place: tuple[str, ...] = ()
     for at, key in enumerate(keys, 1):
         place = (*place, key)

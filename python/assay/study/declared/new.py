@@ -31,7 +31,7 @@ def new_study(folder: Path) -> list[Path]:
         UsageError: If the folder is not empty or cannot be written.
     """
     if folder.is_symlink() or folder.is_file() or (folder.is_dir() and any(folder.iterdir())):
-        raise UsageError(f"{folder} is there already, and nothing is overwritten: name another one")
+        raise UsageError(f"{folder} exists already and is not overwritten: name another folder")
     files = {
         STUDY_FILE: EXAMPLE.read_text(encoding="utf-8"),
         SCHEMA_FILE: json.dumps(study_schema(), indent=1, ensure_ascii=False) + "\n",

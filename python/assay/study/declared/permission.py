@@ -1,4 +1,4 @@
-"""Finds the parts of a study that change the host, which the user must allow."""
+"""Finds the sections of a study that change the host, which needs permission."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NOTICED = ("read_ahead", "device")
 
 
 def forbidden(study: StudyFacts, part: PartFacts) -> str | None:
-    """Return why a part that needs permission is omitted; None if it runs.
+    """Return why a study section without permission is left out; None if it runs.
 
     If the file itself gives the permission, its author has allowed the changes.
     """
@@ -40,7 +40,7 @@ def with_permission(keys: Mapping[str, Any], *, allowed: bool) -> dict[str, Any]
 
 
 def _tables(study: StudyFacts, part: PartFacts) -> Iterator[Mapping[str, Any]]:
-    """Yield all tables of the file that affect the part's runs."""
+    """Yield all tables of a study file that affect the runs of one section."""
     yield run_keys(study)
     yield run_keys(part)
     for factor, values in part.factor.items():

@@ -53,14 +53,14 @@ class DeclaredStudy:
 
     @property
     def published(self) -> Path | None:
-        """Return the figures of a published article; None without an article."""
+        """Return the file of a published article's values beside a study; None without one."""
         if self.file is None:
             return None
         file = self.folder / PUBLISHED_FILE
         return file if file.is_file() else None
 
     def problem(self, text: str) -> str:
-        """Return a problem's message.
+        """Return a problem's message, with the study file's path.
 
         For a study file the message begins with the file's path.
         """
@@ -68,7 +68,7 @@ class DeclaredStudy:
 
 
 def study_files() -> dict[str, Path]:
-    """Return the files of all named studies: Assay's, and those in folders of ASSAY_STUDIES."""
+    """Return the files of all studies that can be named, by name."""
     roots = [OURS, *map(Path, filter(None, os.environ.get("ASSAY_STUDIES", "").split(":")))]
     files: dict[str, Path] = {}
     for root in roots:
@@ -78,7 +78,7 @@ def study_files() -> dict[str, Path]:
 
 
 def find_declared(named: str) -> DeclaredStudy:
-    """Return the study with this name, in this file, or in the `study.toml` of this folder.
+    """Return the study with a given name, file or folder.
 
     Raises:
         UsageError: If no study has this name, with the most similar name in the message. The error
@@ -93,7 +93,7 @@ def find_declared(named: str) -> DeclaredStudy:
         return read_declared(path)
     if "/" in named or path.suffix == ".toml" or path.is_dir():
         where = path / STUDY_FILE if path.is_dir() else path
-        raise UsageError(f"{where} is not there: assay studies new FOLDER writes an example")
+        raise UsageError(f"{where} does not exist: `assay studies new FOLDER` writes an example")
     files = study_files()
     raise UsageError(
         f"unknown study {named!r}; {suggestion(named, list(files))}"
@@ -103,7 +103,7 @@ def find_declared(named: str) -> DeclaredStudy:
 
 
 def read_declared(file: Path) -> DeclaredStudy:
-    """Return the study in a file.
+    """Return the study that a TOML study file describes.
 
     Raises:
         UsageError: If the file has errors. The error message has file, line, key and remedy of
@@ -124,7 +124,9 @@ def read_declared(file: Path) -> DeclaredStudy:
     except ValueError as error:
         raise UsageError(f"{file}: {error}") from error
     if not question:
-        raise UsageError(f"{file}: begin it with a comment that says what is asked: # Is ...?")
+        raise UsageError(
+            f"{file}: the first line must be a comment with the question of the study: # Is ...?"
+        )
     problems = contradictions(facts)
     if problems:
         raise UsageError(
@@ -135,7 +137,7 @@ def read_declared(file: Path) -> DeclaredStudy:
 
 
 def question_of(text: str) -> str:
-    """Return the comment at the head of a file, without lines for editors."""
+    """Return the comment at the head of a study file: the question."""
     lines = []
     for line in text.splitlines():
         if line.startswith("#"):
@@ -154,7 +156,7 @@ def listed(problems: Sequence[str]) -> str:
 
 
 def _problems_text(file: Path, text: str, error: ValidationError) -> str:
-    """Return the problems of a file, key by key."""
+    """Return the problems of a study file as one message, key by key."""
     lines = [_located(file, text, where, problem) for where, problem in wrong_keys(error)]
     return listed(list(dict.fromkeys(lines)))
 
@@ -166,12 +168,12 @@ def wrong_keys(error: ValidationError) -> list[Problem]:
 
 
 def _keys(location: Sequence[str | int]) -> tuple[str | int, ...]:
-    """Return the path of an error without the names of pydantic's alternative models."""
+    """Return the path of a validation error without internal names."""
     return tuple(key for key in location if key not in (*TAGS, *PLAIN))
 
 
 def _problem_of(error: Mapping[str, Any]) -> str:
-    """Return the problem with a key, and the remedy."""
+    """Return the message about a wrong key of a study file, with the remedy."""
     location, kind = error["loc"], error["type"]
     if location[-1] in PLAIN:
         return "a level is text, a number, true or false, or a table with a name"
@@ -190,7 +192,7 @@ def _problem_of(error: Mapping[str, Any]) -> str:
 
 
 def _unknown(location: Sequence[str | int]) -> str:
-    """Return the problem with a key that is not valid at its position."""
+    """Return the message about a key that is not valid at its position."""
     key = str(location[-1])
     if len(location) == 1 and key in PartFacts.model_fields:
         return f"{key} stands in a part: [part.NAME]"
@@ -206,7 +208,7 @@ def _located(file: Path, text: str, location: Sequence[str | int], problem: str)
 
 
 def contradictions(facts: StudyFacts) -> list[Problem]:
-    """Return the problems of a study whose keys are all valid."""
+    """Return problems of a study file whose keys are all valid, such as contradictions."""
     from assay.study.declared.ceilings import ceiling_problems
     from assay.study.declared.figures import figure_problems
     from assay.study.declared.levels import factor_problems
@@ -221,5 +223,5 @@ def contradictions(facts: StudyFacts) -> list[Problem]:
 
 
 def as_keys(message: str) -> str:
-    """Return a command-line message in terms of study files: `min_time` for `--min-time`."""
+    """Return an error message with `min_time` in place of `--min-time`, for study files."""
     return OPTION.sub(lambda option: option[1].replace("-", "_"), message)

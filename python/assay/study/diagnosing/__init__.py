@@ -1,1 +1,1 @@
-"""Tries the causes of a run by experiments, step by step."""
+"""Tries to remove the causes of a run's time by experiments, step by step."""

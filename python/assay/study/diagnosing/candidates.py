@@ -1,4 +1,4 @@
-"""Turns a run's causes into experiments, each with a change that would remove the cause."""
+"""Turns the causes of a run's time into experiments that would remove them."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from assay.record.reader import Run
     from assay.running.asked.request import RunRequest
 
-NOTHING_TO_DO = "it names nothing that could be changed"
-LEAVE = "it changes tables that Assay did not make: say --allow-changes"
+NOTHING_TO_DO = "the finding names nothing that could be changed"
+LEAVE = "the change affects tables that Assay did not create: add --allow-changes"
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A cause, and a run with a change that would remove it.
+    """A cause of a run's time, and a run with a change that would remove it.
 
     Attributes:
         cause: Finding about the run.
@@ -84,7 +84,7 @@ def candidates_of(
 
 
 def _is_of_others(cause: Finding, base: RunRequest) -> bool:
-    """Return True if all operations of a cause are outside the request."""
+    """Return True if a cause concerns only operations outside the request."""
     return bool(base.operations and cause.operations) and not set(base.operations).intersection(
         cause.operations
     )
@@ -113,7 +113,7 @@ def _candidate(
 
 
 def _expected(cause: Finding, history: Calibration) -> float:
-    """Return the claimed saving, weighted by the share of such claims that came true.
+    """Return the expected saving of time, from the claim and earlier trials of its kind.
 
     Without earlier trials the weight is 1/2.
     """

@@ -1,4 +1,4 @@
-"""Tries several causes in rounds, keeps the change with the largest confirmed effect, and repeats.
+"""Tries several causes in rounds, adopts the most effective change, and repeats.
 
 Each round is a part of a growing study. The next runs follow from the existing runs, so an
 interrupted diagnosis continues where it stopped.
@@ -49,7 +49,7 @@ ABOUT = "A run as it is, and one without each of the causes that are tried."
 
 @dataclass
 class _Racing:
-    """A cause in trial, with its rounds so far."""
+    """A cause that is being tried, with its rounds so far."""
 
     candidate: Candidate
     rounds: list[tuple[Run, Run]] = field(default_factory=list)
@@ -58,7 +58,7 @@ class _Racing:
 
     @property
     def is_over(self) -> bool:
-        """Return True if the trial needs no more runs."""
+        """Return True if the trial of the cause needs no more runs."""
         if self.failed is not None or len(self.rounds) >= ROUNDS_MAX:
             return True
         return self.judgement is not None and self.judgement.verdict != "undecided"
@@ -66,7 +66,7 @@ class _Racing:
 
 @dataclass
 class Diagnosing:
-    """A diagnosis in progress.
+    """A diagnosis of a run's causes in progress.
 
     Attributes:
         base: Request of the run without changes.
@@ -93,7 +93,7 @@ class Diagnosing:
         return self.series.directory if self._begun else None
 
     def carry_out(self) -> Way:
-        """Try causes until none above noise is left, or the budget ends.
+        """Try causes until none has an effect above noise, or the budget ends.
 
         Raises:
             RunFailedError: If the run without changes fails.
@@ -121,7 +121,7 @@ class Diagnosing:
         kept: tuple[str, ...],
         before: Sequence[Finding],
     ) -> tuple[Step, Candidate | None, bool]:
-        """Return one step, the candidate whose change is kept, and whether the budget has ended.
+        """Return one step of a diagnosis, the adopted change, and whether the budget ended.
 
         Causes in `before` are tried once more, even if the current run no longer shows them.
         """
@@ -185,7 +185,9 @@ class Diagnosing:
         ids = self._complete(name)
         before = ids.get(BASELINE)
         if before is None and not is_spent:
-            raise RunFailedError(f"the run as it is failed: {self._why_failed(name, BASELINE)}")
+            raise RunFailedError(
+                f"the run without a change failed: {self._why_failed(name, BASELINE)}"
+            )
         for racer in on:
             after = ids.get(racer.candidate.change)
             if before is not None and after is not None:
@@ -196,7 +198,7 @@ class Diagnosing:
         return not is_spent
 
     def _made(self, part: str) -> bool:
-        """Run the remaining runs of a part; return whether the budget left some of them out."""
+        """Execute the remaining runs of a section; return whether the budget left some out."""
         names = ", ".join(self.base.operations) or self.base.workload
         question = f"What would make {names} on {self.base.engine} faster?"
         study = Study(question, tuple(self._parts), self.base.seed, "Causes, tried")
@@ -238,7 +240,7 @@ class Diagnosing:
 
 
 def room_for(budget_s: float | None, run_s: float | None) -> int:
-    """Return the number of causes per round, so that several rounds fit into the budget.
+    """Return the number of causes to try per round, so that several rounds fit the budget.
 
     Args:
         budget_s: Time limit of the diagnosis in seconds; None means no limit.
@@ -250,7 +252,7 @@ def room_for(budget_s: float | None, run_s: float | None) -> int:
 
 
 def plans_stayed(before: Run, after: Run, operations: Sequence[str]) -> bool:
-    """Return True if every plan of these operations was captured twice and did not change."""
+    """Return True if every plan of some operations was captured twice and did not change."""
     ours, theirs = read_plans(before), read_plans(after)
     names = list(operations) or list(ours)
     if not names or any(not ours.get(name) or not theirs.get(name) for name in names):
@@ -263,7 +265,7 @@ def plans_stayed(before: Run, after: Run, operations: Sequence[str]) -> bool:
 
 
 def _open(steps: Sequence[Step]) -> list[Finding]:
-    """Return causes of the last step that were neither refuted nor removed by kept changes."""
+    """Return the causes of the last step that were neither refuted nor removed."""
     if not steps:
         return []
     last = steps[-1]

@@ -1,4 +1,4 @@
-"""Experiments: changes of a run that confirm or refute a cause.
+"""Experiments: changes of a run that confirm or refute a cause of lost time.
 
 Each experiment has its own file.
 """

@@ -1,4 +1,4 @@
-"""An experiment that removes a function from a query: a probe, because the answer changes."""
+"""Experiment that removes a function from a query, to measure what it costs."""
 
 from __future__ import annotations
 
@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING
 from assay.engines.advice import CannotError
 from assay.model.errors import UsageError
 from assay.study.experiments.contract import ChangedRun, Experiment
+from assay.workloads.choosing import only
 from assay.workloads.discovery import find_workload
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from assay.engines.discovery import EngineFolder
     from assay.model.finding import Advice
     from assay.running.asked.request import RunRequest
@@ -19,19 +22,32 @@ def _follow(request: RunRequest, advice: Advice, engine: EngineFolder) -> Change
     # The engine may report the name with its schema.
     part = f"function:{advice.subject.rpartition('.')[2].lower()}"
     named = [name.strip() for name in advice.values.get("operations", "").split(",")]
-    operations = [name for name in named if part in _parts(request, engine, name)]
-    if not operations:
-        raise CannotError(
-            f"no operation shows {advice.subject} of its rows in a query whose whole text is known"
-        )
+    operations = removable(request, engine, named, part)
     removed = [*request.remove, *(f"{name}/{part}" for name in operations)]
     return ChangedRun(f"without {advice.subject}", request.changed(remove=removed))
 
 
+def removable(
+    request: RunRequest, engine: EngineFolder, operations: Sequence[str], part: str
+) -> list[str]:
+    """Return the operations from which a query part can be removed.
+
+    Raises:
+        CannotError: If none has it.
+    """
+    having = [name for name in operations if part in _parts(request, engine, name)]
+    if not having:
+        raise CannotError(
+            f"Assay can remove {part} from a single query only, and none of these operations is a"
+            f" single query with this part: {', '.join(operations)}"
+        )
+    return having
+
+
 def _parts(request: RunRequest, engine: EngineFolder, operation: str) -> set[str]:
-    """Return parts of an operation; empty if it is not a query that can be rewritten."""
+    """Return the removable parts of an operation's query; empty if it cannot be rewritten."""
     try:
-        workload = find_workload(request.workload).only([operation])
+        workload = only(find_workload(request.workload), [operation])
         text_parts = workload.parts(operation, engine.facts.dialects, request.scale)
     except UsageError:
         return set()

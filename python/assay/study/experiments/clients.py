@@ -1,4 +1,4 @@
-"""An experiment with fewer or more clients."""
+"""Experiment with fewer or more clients."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The contract of an experiment: its declaration, and the run that it requests."""
+"""Types for an experiment: its declaration, and the changed run that it requests."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ChangedRun:
-    """A run with one change.
+    """A run with one change made by an experiment.
 
     Attributes:
         text: Short description of the change: `work_mem=64MB`.
@@ -31,18 +31,18 @@ class ChangedRun:
 
 
 def never(_: Advice) -> bool:
-    """Return False: this change has an effect even if no plan changes."""
+    """Return False: the change has an effect even if no plan changes."""
     return False
 
 
 def always(_: Advice) -> bool:
-    """Return True: this change has no effect on a statement whose plan does not change."""
+    """Return True: the change has no effect on a statement whose plan stays the same."""
     return True
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """One kind of change that can be tried.
+    """One kind of change that an experiment can try.
 
     Attributes:
         kind: Kind of advice that the experiment carries out.

@@ -1,4 +1,4 @@
-"""Finds experiments: every module of this folder that has an `experiment`."""
+"""Finds experiments: every module of the package with an `experiment`."""
 
 from __future__ import annotations
 

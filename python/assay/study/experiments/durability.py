@@ -1,4 +1,4 @@
-"""An experiment with faster but less durable commits: a probe, whose change is never kept."""
+"""Experiment with faster but less durable commits, whose change is never adopted."""
 
 from __future__ import annotations
 

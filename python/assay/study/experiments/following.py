@@ -1,4 +1,4 @@
-"""Turns a finding's advice into a changed request.
+"""Turns a finding's advice into a changed request of a run.
 
 The only side effect of the module is reading SQL files.
 """
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def followed(
     request: RunRequest, advice: Advice, engine: EngineFolder, on_server: Change | None = None
 ) -> ChangedRun:
-    """Return the request changed as the advice says.
+    """Return a run's request, changed as a finding advises.
 
     Args:
         request: Request of the run that the advice is about.
@@ -42,9 +42,9 @@ def followed(
         else:
             changed = _on_server(request, advice, on_server)
     except CannotError as why:
-        raise UsageError(f"this cannot be carried out on {engine.facts.title}: {why}") from why
+        raise UsageError(f"this change cannot be made on {engine.facts.title}: {why}") from why
     if changed.request == request:
-        raise UsageError(f"there is nothing to try: the run had {changed.text} already")
+        raise UsageError(f"there is nothing to try: the run already had {changed.text}")
     return changed
 
 

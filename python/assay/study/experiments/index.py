@@ -1,4 +1,4 @@
-"""An experiment with an index that is made after loading, or made usable again."""
+"""Experiment with an index that is created after loading, or made usable again."""
 
 from __future__ import annotations
 

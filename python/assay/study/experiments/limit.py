@@ -1,4 +1,4 @@
-"""An experiment without a limit that the run was given."""
+"""Experiment without a resource limit that the run had."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An experiment with a named setting: the engine's default, or a value that costs less."""
+"""Experiment with a named setting: the engine's default, or a cheaper value."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An experiment with statements that are prepared once per session instead of planned each time."""
+"""Experiment with statements that are prepared once per session."""
 
 from __future__ import annotations
 

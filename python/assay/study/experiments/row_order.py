@@ -1,4 +1,4 @@
-"""An experiment with another order of a table's rows at loading."""
+"""Experiment with another order of a table's rows at loading."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An experiment with a setting by its role: raised, or switched."""
+"""Experiment with a setting by its role, such as more memory for sorts."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ if TYPE_CHECKING:
 
 def _follow(request: RunRequest, advice: Advice, engine: EngineFolder) -> ChangedRun:
     facts = engine.advising()
-    name, value = facts.setting(advice.subject, value_of(advice))
+    changed = facts.all_settings(advice.subject, value_of(advice))
     if request.dsn is not None and not facts.settings[advice.subject].session:
+        name = facts.settings[advice.subject].name
         raise CannotError(f"{name} is the whole server's: no session can have its own")
-    settings = {**request.settings, name: value}
-    return ChangedRun(f"{name}={value}", request.changed(settings=settings))
+    text = ", ".join(f"{name}={value}" for name, value in changed.items())
+    return ChangedRun(text, request.changed(settings={**request.settings, **changed}))
 
 
 experiment = Experiment(

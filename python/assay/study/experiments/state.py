@@ -1,4 +1,4 @@
-"""An experiment with a longer warm-up, which changes the content of caches at the start."""
+"""Experiment with a longer warm-up, so that more data is in the cache."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Changes loaded data by statements in an engine's SQL files."""
+"""Changes loaded data in an experiment by an engine's SQL files."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ UNDO = "the copy of the data is dropped with the run"
 def prepared_with(
     doing: Doing, request: RunRequest, advice: Advice, engine: EngineFolder
 ) -> ChangedRun:
-    """Return a run with one more preparation of its data, after the requested ones.
+    """Return a run with one more SQL change of its data after loading.
 
     Raises:
         CannotError: If the engine has no such statement.
@@ -40,7 +40,7 @@ def prepared_with(
 
 
 def label_of(advice: Advice) -> str:
-    """Return the name of a table's change: `index of orders (customer)`."""
+    """Return the name of a table's change, such as `index of orders (customer)`."""
     columns = columns_of(advice) or [text for text in (advice.values.get("expression"),) if text]
     return f"{advice.kind} of {', '.join(advice.tables)}" + (
         f" ({', '.join(columns)})" if columns else ""

@@ -1,4 +1,4 @@
-"""An experiment that renews the optimiser's statistics of a table."""
+"""Experiment that renews the optimiser's statistics of a table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An experiment with a disabled trigger: a probe, whose change is never kept."""
+"""Experiment with a disabled trigger, whose change is never adopted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An experiment that rewrites a table without its dead rows."""
+"""Experiment that rewrites a table without its dead rows."""
 
 from __future__ import annotations
 

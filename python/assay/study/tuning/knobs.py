@@ -1,4 +1,4 @@
-"""The knobs that a tune varies, and the range of each."""
+"""The engine settings that a search varies, and the range of each."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ DIGITS = 2
 
 @dataclass(frozen=True)
 class SearchedKnob:
-    """A setting of the engine, and its possible values.
+    """An engine setting that a search varies, with its possible values.
 
     Attributes:
         setting: Name of the setting.
@@ -50,33 +50,33 @@ class SearchedKnob:
 
     @property
     def ends(self) -> tuple[str, ...]:
-        """Return values that the engine checks before any run."""
+        """The extreme values of the setting, which the engine checks before any run."""
         return self.choices or (self.text(self.low), self.text(self.high))
 
     def text(self, value: float | str) -> str:
-        """Return a value in the engine's form."""
+        """Return a value of the setting as text in the engine's form."""
         if isinstance(value, str):
             return value
         return f"{int(value) if self.whole else f'{value:.10g}'}{self.unit}"
 
     def number(self, text: str) -> float:
-        """Return the number in such a text."""
+        """Return the number in a setting's text."""
         return float(text.removesuffix(self.unit))
 
     def rounded(self, value: float) -> float:
-        """Return a number within the range, with the significant digits."""
+        """Return a number rounded to the setting's significant digits and range."""
         near = float(f"{value:.{DIGITS}g}")
         return min(self.high, max(self.low, near or value))
 
     def facts(self) -> dict[str, Any]:
-        """Return the knob as `study.toml` stores it."""
+        """Return the searched setting as `study.toml` stores it."""
         return asdict(self) | {"choices": list(self.choices)}
 
 
 def searched_knobs(
     texts: Sequence[str], facts: KnobsFacts, engine: str
 ) -> tuple[SearchedKnob, ...]:
-    """Return the knobs to search: the requested ones, or all of the engine's.
+    """Return the engine settings to search: the requested ones, or all declared knobs.
 
     Args:
         texts: `NAME=LOW..HIGH`, `NAME=a,b,c`, or the name of one of the engine's knobs.
@@ -100,8 +100,8 @@ def _all_knobs(facts: KnobsFacts, engine: str) -> Iterator[SearchedKnob]:
     }
     if not ranged:
         raise UsageError(
-            f"{engine} names no knobs with values: say which with --knob NAME=LOW..HIGH or --knob"
-            " NAME=a,b,c"
+            f"{engine} declares no knobs with values: name them with --knob NAME=LOW..HIGH or "
+            "--knob NAME=a,b,c"
         )
     for name, knob in ranged.items():
         yield _knob_of_file(name, knob)
@@ -114,8 +114,8 @@ def _asked_knobs(texts: Sequence[str], facts: KnobsFacts, engine: str) -> Iterat
             raise UsageError(f"--knob {text}: write it as NAME=LOW..HIGH or NAME=a,b,c")
         if factor_of(name) != f"{SETTING}{name}":
             raise UsageError(
-                f"--knob {name}: it is an option of assay run, and no setting of {engine}: assay"
-                f" sweep --vary {name}=... compares values of it"
+                f"--knob {name} is an option of assay run, not a setting of {engine}: 'assay "
+                f"sweep --vary {name}=...' compares its values"
             )
         named_knob = facts.of_setting(name)
         if separator:
@@ -133,8 +133,8 @@ def _asked_knobs(texts: Sequence[str], facts: KnobsFacts, engine: str) -> Iterat
             ]
             hint = f"; {suggestion(name, have)}" if have else ""
             raise UsageError(
-                f"--knob {name}: {engine} declares no values of it{hint}; give them, as in --knob"
-                f" {name}=LOW..HIGH"
+                f"--knob {name}: {engine} declares no values of this setting{hint}: give them, "
+                f"as in --knob {name}=LOW..HIGH"
             )
         yield _knob_of_file(*named_knob)
 
@@ -148,14 +148,14 @@ def _knob_of_file(name: str, knob: Knob) -> SearchedKnob:
 
 
 def _ranged(setting: str, values: str, *, even: bool, where: str) -> SearchedKnob:
-    """Return the knob for a text of values."""
+    """Return the searched setting that a text such as `NAME=LOW..HIGH` defines."""
     ends = RANGE.fullmatch(values)
     if ends is None:
         choices = levels_of(where, values)
         if len(choices) == 1:
             raise UsageError(
-                f"{where}{values}: one value leaves nothing to search: write LOW..HIGH or a,b,c, or"
-                f" say it as --set {setting}={values}"
+                f"{where}{values}: a search needs several values: write LOW..HIGH or a,b,c, or "
+                f"use --set {setting}={values}"
             )
         return SearchedKnob(setting, tuple(choices))
     low, unit, low_whole = _end(ends[1], where, values)
@@ -163,9 +163,11 @@ def _ranged(setting: str, values: str, *, even: bool, where: str) -> SearchedKno
     high = _in_unit(high, high_unit, unit, f"{where}{values}")
     whole = low_whole and high_whole and high.is_integer()
     if unit and not whole:
-        raise UsageError(f"{where}{values}: write whole numbers of a smaller unit, such as 512MB")
+        raise UsageError(f"{where}{values}: write whole numbers in a smaller unit, such as 512MB")
     if not low < high:
-        raise UsageError(f"{where}{values}: {ends[1]} is not below {ends[2]}")
+        raise UsageError(
+            f"{where}{values}: the lower end {ends[1]} is not below the upper end {ends[2]}"
+        )
     logarithmic = not even and low > 0 and high / low >= APART
     return SearchedKnob(setting, (), low, high, unit, whole, logarithmic)
 
@@ -175,8 +177,8 @@ def _end(text: str, where: str, values: str) -> tuple[float, str, bool]:
     number = NUMBER.fullmatch(text.strip())
     if number is None:
         raise UsageError(
-            f"{where}{values}: {text.strip()!r} is no number: write LOW..HIGH such as 4MB..256MB,"
-            " or values between commas"
+            f"{where}{values}: {text.strip()!r} is not a number: write LOW..HIGH such as "
+            "4MB..256MB, or values separated by commas"
         )
     return float(number[1]), number[2], "." not in number[1]
 

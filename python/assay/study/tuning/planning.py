@@ -1,4 +1,4 @@
-"""Plans the next runs of a tune: a search, races of the best settings, and a final hold-out.
+"""Plans the next runs of a settings search: search, races, final hold-out.
 
 Each step is a separate part of a growing study: every round includes the default settings, too.
 Planning has no side effects. A step follows from earlier parts and trials and from the remaining
@@ -60,7 +60,7 @@ ABOUT = {
 
 @dataclass(frozen=True)
 class Left:
-    """The remaining budget, in runs.
+    """The remaining budget of a settings search, in runs.
 
     Attributes:
         runs: Number of runs that still fit; None if the duration of a run is not known yet.
@@ -73,7 +73,7 @@ class Left:
 
 @dataclass(frozen=True)
 class Tune:
-    """A search for better settings.
+    """A search for better engine settings.
 
     Attributes:
         base: The requested run, with default settings.
@@ -90,7 +90,7 @@ class Tune:
     titles: tuple[str, str] | None = None
 
     def study(self, parts: Sequence[Part], failed: Mapping[str, str]) -> Study:
-        """Return the study with these parts.
+        """Return the study of a settings search with these sections.
 
         Args:
             parts: All parts so far, including the next one.
@@ -108,7 +108,7 @@ class Tune:
         return Study(question, tuple(parts), self.base.seed, title, (figure,))
 
     def part(self, name: str, settings: Sequence[Mapping[str, str]], repetitions: int = 1) -> Part:
-        """Return a part with the default and these settings, by the engine's names."""
+        """Return a study section that runs the default and the given settings."""
         kind = kind_of(name)
         limited = self.base if kind == FIRST else self._limited()
         variants = [Variant(DEFAULT, limited)]
@@ -120,21 +120,21 @@ class Tune:
         return Part(name, tuple(variants), repetitions, ABOUT[kind], apart=True)
 
     def part_again(self, part_facts: Mapping[str, Any]) -> Part:
-        """Return a part from its record."""
+        """Return a study section from its stored form."""
         settings = [
             _setting(variant["levels"]) for variant in part_facts["variants"] if variant["levels"]
         ]
         return self.part(part_facts["name"], settings, part_facts["repetitions"])
 
     def ends(self) -> Part:
-        """Return runs with each knob at its ends, which are validated before any run."""
+        """Return a study section with each setting at its extreme values, to validate them."""
         settings = [{knob.setting: value} for knob in self.knobs for value in knob.ends]
         return replace(self.part(SEARCH, settings), name="knobs")
 
     def following(
         self, parts: Sequence[Part], trials: Sequence[Trial], left: Left
     ) -> list[Part] | None:
-        """Return the parts with one more part, or with more rounds of the last; None at the end."""
+        """Return the search's sections with one more, or with more rounds; None at the end."""
         if not parts:
             return [self.part(FIRST, ())]
         kind = kind_of(parts[-1].name)
@@ -153,14 +153,14 @@ class Tune:
         return raced
 
     def _another_pair(self, parts: Sequence[Part], left: Left) -> list[Part] | None:
-        """Return a hold-out with one more round; None if the budget is too small for it."""
+        """Return the hold-out comparison with one more round; None if the budget is too small."""
         last = parts[-1]
         if left.runs is not None and left.runs < len(last.variants):
             return None
         return [*parts[:-1], replace(last, repetitions=last.repetitions + 1)]
 
     def _beside(self) -> dict[str, str]:
-        """Return the settings that knobs need; settings requested for all runs take precedence."""
+        """Return other settings that the varied ones need."""
         needed = beside_of(self.knobs, [knob.setting for knob in self.knobs])
         return {name: value for name, value in needed.items() if name not in self.base.settings}
 
@@ -188,7 +188,7 @@ class Tune:
         return blocks < most and (left.runs is None or left.runs >= room)
 
     def _searched(self, parts: Sequence[Part], trials: Sequence[Trial]) -> list[Part] | None:
-        """Return a round of the search with untried settings; None without any."""
+        """Return a search round with untried settings; None without any."""
         tried = [
             (self._knob_values(standing.levels), _cost_of(standing))
             for standing in standings(trials)
@@ -199,14 +199,14 @@ class Tune:
         return [*parts, self.part(_next(parts, SEARCH), settings)] if settings else None
 
     def _knob_values(self, levels: Mapping[str, str]) -> dict[str, str]:
-        """Return the values of the knobs only, without settings that they need."""
+        """Return the values of the searched settings, without those of others."""
         values = _setting(levels)
         return {knob.setting: values[knob.setting] for knob in self.knobs}
 
     def _raced(
         self, parts: Sequence[Part], trials: Sequence[Trial], left: Left
     ) -> list[Part] | None:
-        """Return a race of the best settings, or the hold-out of the last one."""
+        """Return a race of the best settings, or the next hold-out comparison."""
         held = {hold_out.setting for hold_out in hold_outs(trials)}
         candidates = [
             standing for standing in leaders(standings(trials)) if standing.setting not in held
@@ -229,7 +229,7 @@ class Tune:
         return self._held_out(parts, candidates)
 
     def _held_out(self, parts: Sequence[Part], candidates: Sequence[Standing]) -> list[Part] | None:
-        """Return the hold-out of the best setting; None if the search found none better."""
+        """Return the hold-out comparison of the best settings; None if none is better."""
         best = candidates[0] if candidates else None
         if best is None or best.ratio is None or best.ratio.value >= 0:
             return None
@@ -243,7 +243,7 @@ def limit_s(slowest_s: float) -> float:
 
 
 def _cost_of(standing: Standing) -> float | None:
-    """Return a setting's cost for the search: None if it failed, 0 without a ratio."""
+    """Return the cost of some settings for the optimiser; None if their run failed."""
     if standing.ratio is not None:
         return standing.ratio.value
     return None if standing.failed else 0.0

@@ -1,4 +1,4 @@
-"""Runs a search of settings: makes the runs of a step and plans the next one from their results."""
+"""Executes a search for better settings: makes runs, then plans the next ones."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def check_objective(name: str | None, asked: Asked) -> None:
-    """Refuse an objective that these runs do not measure."""
+    """Refuse a metric to optimise that these runs do not measure."""
     if name is None:
         return
     request = asked.request
@@ -48,14 +48,14 @@ def check_objective(name: str | None, asked: Asked) -> None:
             ORDER: "operations one after another have it: leave --clients and --test out",
         }
         raise UsageError(
-            f"--objective {name}: these runs have none; {mend[str(of)]}, or one of"
-            f" {', '.join(names)}"
+            f"--objective {name}: these runs do not have this metric; {mend[str(of)]}, or one "
+            f"of {', '.join(names)}"
         )
     raise UsageError(f"--objective {name}: no such metric; {suggestion(name, names)}")
 
 
 class Search:
-    """A search in progress, whose study grows by one part after each completed one."""
+    """A search for better settings in progress."""
 
     def __init__(self, asked_for: Tune, series: Series) -> None:
         self._tune = asked_for
@@ -67,7 +67,7 @@ class Search:
         self._directory = series.begin(asked_for.study(first, {}), ends)
 
     def carry_out(self) -> None:
-        """Carry out steps until the search is decided, or the budget ends.
+        """Execute steps of the search until it is decided or the budget ends.
 
         Raises:
             AssayError: If the run with default settings fails, or the search ended early.
@@ -89,7 +89,7 @@ class Search:
             parts = following
 
     def trials(self) -> list[Trial]:
-        """Return all runs so far, including failed runs without a record."""
+        """Return all runs of the settings search, including failed ones without a record."""
         if not (record := self._record()):
             return []
         failed = [
@@ -107,7 +107,7 @@ class Search:
         return [*self._complete(record), *failed]
 
     def _complete(self, record: StudyRecord) -> list[Trial]:
-        """Return the successful runs, in the order of parts; each record is read once."""
+        """Return the successful runs of the search, each record read once."""
         for recorded in record.complete:
             if recorded.path is None or (recorded.part, recorded.path.name) in self._known:
                 continue
@@ -129,7 +129,7 @@ class Search:
         return read_study(self._directory) if is_there else None
 
     def _parts(self) -> list[Part]:
-        """Return the parts in the record, after learning the time limit from the first run."""
+        """Return the stored sections of the search, and set the time limit."""
         if self._record() is None:
             return []
         rows = read_study_file(self._directory / STUDY_FILE)["parts"]
@@ -137,7 +137,7 @@ class Search:
         return [self._tune.part_again(row) for row in rows]
 
     def _learn_limit(self, parts: Sequence[Part]) -> None:
-        """Set the time limit of operations from the default's operations.
+        """Set the time limit of operations from the default settings' slowest operation.
 
         Raises:
             RunFailedError: If the default has no value.
@@ -149,14 +149,17 @@ class Search:
             return
         first = complete[0]
         if first.cost is None:
-            raise RunFailedError(f"there is nothing to tune: the default failed: {first.reason}")
+            raise RunFailedError(
+                "nothing can be tuned, because the run with default settings failed: "
+                f"{first.reason}"
+            )
         path = record.complete[0].path
         if self._tune.base.clients is None and path is not None:
             seconds = [time_s for time_s in seconds_of(Run(path)).values() if time_s is not None]
             self._tune = replace(self._tune, limit_s=limit_s(max(seconds)) if seconds else None)
 
     def _made(self, parts: Sequence[Part]) -> bool:
-        """Run the remaining runs of these parts; return whether the budget sufficed."""
+        """Execute the remaining runs of these sections; return whether the budget sufficed."""
         failed = {
             trial.setting: trial.reason or "" for trial in self.trials() if trial.cost is None
         }
@@ -165,7 +168,7 @@ class Search:
         return not self._series.make(self._tune.study(parts, failed), terms).left_out
 
     def _left(self) -> Left:
-        """Return the remaining budget, in runs of the average duration so far."""
+        """Return the remaining budget, in runs of average duration."""
         record = self._record()
         if record is None:
             return Left(None, 1.0)
@@ -178,7 +181,7 @@ class Search:
 
 
 def search_facts(asked_for: Tune, asked: Asked) -> dict[str, Any]:
-    """Return the facts that identify the same search."""
+    """Return the facts by which an unfinished search is found again."""
     facts = [
         asked_for.base.facts(),
         [knob.facts() for knob in asked_for.knobs],

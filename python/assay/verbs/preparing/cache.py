@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class CachedData:
-    """The cached data sets of this user.
+    """The cached data sets of the current user.
 
     Attributes:
         directory: Directory of the data sets.

@@ -45,15 +45,19 @@ def capture(
     """
     files = [Path(log)] if isinstance(log, str | Path) else [Path(file) for file in log]
     if bool(files) == (dsn is not None):
-        raise UsageError("name what to capture from: either --log FILE or --dsn ADDRESS")
+        raise UsageError(
+            "the source of the capture is missing: add either --log FILE or --dsn ADDRESS"
+        )
     if dsn is not None:
         if database is not None:
             raise UsageError(
-                "--database applies to a log; the --dsn names the database: leave it out"
+                "--database applies to a log; --dsn itself names the database: remove --database"
             )
         seconds = above_zero("--time", duration_s("--time", time or TIME))
         return capture_counted(dsn, Path(out), engine=engine, time_s=seconds, anonymise=anonymise)
     if engine is not None:
-        raise UsageError("--engine applies to a server; a log says itself what it is: leave it out")
+        raise UsageError(
+            "--engine applies to a server; Assay recognises the format of a log: remove --engine"
+        )
     time_s = None if time is None else above_zero("--time", duration_s("--time", time))
     return capture_logs(files, Path(out), time_s=time_s, database=database, anonymise=anonymise)

@@ -11,7 +11,7 @@ PROGRAM = "assay"
 
 
 def completion(shell: str) -> str:
-    """Return a script with which a shell asks `assay` for possible next words.
+    """Return the script by which a shell completes `assay` commands.
 
     Args:
         shell: bash, zsh or fish.

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.running.changes.left import restore_left
+from assay.running.changes.restoring import restore_left
 from assay.running.host.abilities import examine
 from assay.running.host.places import cache_dir, instances_dir, runs_dir
 
 if TYPE_CHECKING:
-    from assay.running.changes.left import Left
+    from assay.running.changes.restoring import Left
     from assay.running.host.ability import Ability
 
 

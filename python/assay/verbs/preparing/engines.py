@@ -37,7 +37,7 @@ class ShownEngine:
 
 @dataclass(frozen=True)
 class InstalledEngine:
-    """The document of an installed engine.
+    """An installed engine, as the document of `assay engines install`.
 
     Attributes:
         name: Name of the engine in commands.
@@ -58,7 +58,7 @@ class InstalledEngine:
 
 
 def engines() -> list[EngineFacts]:
-    """Returns the facts of all engines."""
+    """Returns the facts of all engines, by name."""
     return [folder.facts for folder in find_engines().values()]
 
 
@@ -94,7 +94,9 @@ def install(name: str, teller: Teller | None = None) -> InstalledEngine:
     """
     asked, separator, version = name.partition("@")
     if separator and not version:
-        raise UsageError(f"{name}: no version follows @; leave @ out for the default")
+        raise UsageError(
+            f"{name}: the version after @ is missing: add it, or remove @ for the default version"
+        )
     folder = find_engine(asked)
     wanted = Wanted(engines_dir(), version or None)
     product = folder.engine().obtain(wanted, telling(teller or Logged()))

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.engines.discovery import find_engine
+from assay.workloads.choosing import only
 from assay.workloads.discovery import find_workload, find_workloads
 from assay.workloads.new import new_workload
 
@@ -19,7 +20,7 @@ ENGINE = "duckdb"
 
 @dataclass(frozen=True)
 class OperationParts:
-    """The parts of an operation that can be removed.
+    """The parts of an operation's query that can be removed.
 
     Attributes:
         workload: Name of its workload.
@@ -33,12 +34,12 @@ class OperationParts:
 
 
 def workloads() -> list[WorkloadFacts]:
-    """Returns the facts of all workloads."""
+    """Returns the facts of all workloads, by name."""
     return [workload.facts for workload in find_workloads().values()]
 
 
 def show(name: str) -> WorkloadFacts:
-    """Returns the facts of one workload.
+    """Returns the facts of one workload by its name or folder.
 
     Args:
         name: Name of the workload, or its folder.
@@ -61,15 +62,15 @@ def parts(name: str, operation: str, engine: str = ENGINE) -> OperationParts:
         UsageError: If the operation does not exist, or is not a single query.
     """
     workload = find_workload(name)
-    only = workload.only([operation])
-    dialects, scale = find_engine(engine).facts.dialects, only.facts.scale_default
-    text_parts = only.parts(operation, dialects, scale)
-    text = only.statement(operation, dialects, scale).text
+    chosen = only(workload, [operation])
+    dialects, scale = find_engine(engine).facts.dialects, chosen.facts.scale_default
+    text_parts = chosen.parts(operation, dialects, scale)
+    text = chosen.statement(operation, dialects, scale).text
     return OperationParts(workload.facts.name, text, text_parts)
 
 
 def new(folder: Path | str) -> None:
-    """Writes a commented example: a workload of your own, in SQL files.
+    """Writes a commented example of a workload in SQL files, for you to edit.
 
     Raises:
         UsageError: If the folder exists already and is not empty, or cannot be written.

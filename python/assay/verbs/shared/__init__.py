@@ -1,1 +1,1 @@
-"""Parts that several verbs use: defaults, execution of studies, progress in a log."""
+"""Code that several commands share: defaults, execution of studies, progress in a log."""

@@ -36,7 +36,7 @@ def carried_out(
     again: bool,
     all_engines: bool = False,
 ) -> LoadedStudy:
-    """Makes the runs of a study that do not exist yet.
+    """Execute the runs of a study that do not exist yet, and return the study.
 
     Args:
         declared: The study.
@@ -70,7 +70,7 @@ def carried_out(
 
 
 def tell_left_out(outcome: Outcome, terms: Terms, watcher: Watcher) -> None:
-    """Report the runs that were left out, and the options that would include them."""
+    """Report runs that were left out, and the options that would include them."""
     if not outcome.left_out:
         return
     names = Counter(run.stands_for[0].part for run in outcome.left_out)
@@ -84,7 +84,7 @@ def tell_left_out(outcome: Outcome, terms: Terms, watcher: Watcher) -> None:
 
 
 def _keep_published(declared: DeclaredStudy, directory: Path) -> None:
-    """Copy the study's published figures into the record, so that its report is complete."""
+    """Copy the published article's values into the study's directory."""
     if declared.published is None:
         return
     try:

@@ -1,4 +1,4 @@
-"""Defaults of verbs, shared by the command line and the Python functions."""
+"""Default option values of commands, for command line and Python functions."""
 
 from __future__ import annotations
 

@@ -37,12 +37,12 @@ class Logged:
     def run(
         self, number: int, of: int, planned: Planned, left_s: float | None, budget_s: float | None
     ) -> None:
-        """Log that a run begins."""
+        """Log that a run of the study begins."""
         del left_s, budget_s
         log.info("%d of %d: %s %s", number, of, planned.part, planned.variant)
 
     def failed(self, reason: str) -> None:
-        """Log that the current run failed."""
+        """Log that the current run of the study failed."""
         log.warning("failed: %s", reason)
 
     def record(self, directory: Path) -> None:

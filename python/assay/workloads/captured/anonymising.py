@@ -1,4 +1,4 @@
-"""Replaces constants by others of the same type and length; equal constants get equal replacements.
+"""Replaces constants by random ones of the same type and length, consistently.
 
 The result still shows a value's type, length, positions of digits and marks, and frequency. A
 number becomes a smaller one with as many digits, which fits its type and, for dense keys, its
@@ -36,7 +36,7 @@ TRIES = 20
 
 
 class Anonymiser:
-    """The replacements of one capture."""
+    """Replaces the constants of one capture by random ones."""
 
     def __init__(self, key: bytes | None = None) -> None:
         self._key = key or secrets.token_bytes(32)
@@ -44,11 +44,11 @@ class Anonymiser:
         self._texts: dict[str, str] = {}
 
     def constant(self, constant: Constant) -> Constant:
-        """Return the constant with another value; NULL stays NULL."""
+        """Return a constant with another value of the same form; NULL stays NULL."""
         return replace(constant, value=self.value(constant.value, constant.kind))
 
     def value(self, value: Value | Decimal, kind: str) -> Value | Decimal:
-        """Return another value of the same kind."""
+        """Return another value of the same kind and form."""
         if isinstance(value, Decimal):
             return self._decimal(value)
         if isinstance(value, int):
@@ -58,7 +58,7 @@ class Anonymiser:
         return self._hexadecimal(value, 0) if kind == "binary" else self.text(value)
 
     def quoted(self, source: str) -> str:
-        """Return the replacement of a quoted text that stays in a statement, in its quotes."""
+        """Return the replacement of a quoted text that stays in a statement."""
         match = QUOTED.fullmatch(source)
         if match is None:
             return source
@@ -73,7 +73,7 @@ class Anonymiser:
         return f"{before}{made}{after}"
 
     def text(self, value: str) -> str:
-        """Return another text of the same length and form."""
+        """Return another random text of the same length and form."""
         if value not in self._texts:
             self._texts[value] = self._new_text(value)
         return self._texts[value]
@@ -98,8 +98,8 @@ class Anonymiser:
         return value
 
     def _random(self, value: str, attempt: int = 0) -> random.Random:
-        told = f"{attempt}:{value}".encode("utf-8", "surrogateescape")
-        digest = hashlib.blake2b(told, key=self._key).digest()
+        seed = f"{attempt}:{value}".encode("utf-8", "surrogateescape")
+        digest = hashlib.blake2b(seed, key=self._key).digest()
         return random.Random(digest)  # noqa: S311 - it is seeded with a keyed digest
 
     def _lettered(self, value: str, attempt: int) -> str:
@@ -151,7 +151,7 @@ class Anonymiser:
 
 
 def _smaller(digits: str, source: random.Random) -> str:
-    """Return a smaller number with as many digits, if there is one."""
+    """Return a smaller random number with as many digits, if there is one."""
     if len(digits) == 1:
         return source.choice([other for other in "123456789" if other != digits])
     zeros = len(digits) - len(digits.lstrip("0"))

@@ -38,7 +38,7 @@ BESIDE |= {"set": SESSION_SETTING, "show": SESSION_SETTING, "use": SESSION_SETTI
 def counted_operations(
     counted: Counted, grammar: Grammar, by: Anonymiser | None
 ) -> tuple[list[CapturedOperation], Counter[str]]:
-    """Return operations, the most frequent first, and counts of omitted statements by reason."""
+    """Return captured operations, the most frequent first, and omitted statements by reason."""
     shapes = Shapes(grammar, by.quoted if by else None)
     left_out: Counter[str] = Counter()
     names: dict[str, int] = {}
@@ -57,7 +57,7 @@ def counted_operations(
 
 
 def _executions(statement: CountedStatement, shapes: Shapes) -> list[Stated]:
-    """Return samples of the most frequent form; without samples, the statement without values."""
+    """Return sampled executions of a counted statement's most frequent form."""
     alike: defaultdict[tuple[str, ...], list[Stated]] = defaultdict(list)
     for part in _read(statement.samples, shapes):
         if not any(constant.kind == "unknown" for constant in part.constants):
@@ -81,7 +81,7 @@ def _read(texts: Iterable[str], shapes: Shapes) -> Iterable[Stated]:
 def _reason(
     statement: CountedStatement, executions: list[Stated], *, keeps_secrets: bool
 ) -> str | None:
-    """Return why a statement is omitted; None if it is kept."""
+    """Return why a captured statement is omitted; None if it is kept."""
     if not executions:
         return UNREAD if statement.text or statement.samples else NOT_TOLD
     first = executions[0]
@@ -89,7 +89,7 @@ def _reason(
         return BESIDE[first.word]
     if first.word not in PLAYED:
         return f"statements of kind {first.word}" if first.word in OTHERS else UNKNOWN
-    told = (statement.text, *statement.samples)
-    if not keeps_secrets and any(sql_without_secrets(text) != text for text in told):
+    texts = (statement.text, *statement.samples)
+    if not keeps_secrets and any(sql_without_secrets(text) != text for text in texts):
         return WITHHELD
     return None if all(part.is_whole for part in executions) else UNREAD

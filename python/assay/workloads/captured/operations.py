@@ -1,4 +1,4 @@
-"""Groups executions into operations, each with a text and the rows of its values."""
+"""Groups captured executions into operations, each with its text and its values."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class CapturedOperation:
 def operations_of(
     executions: Sequence[Execution], grammar: Grammar, by: Anonymiser | None
 ) -> list[CapturedOperation]:
-    """Return the operations, the most frequent first."""
+    """Return the captured operations, the most frequent first."""
     alike: defaultdict[tuple[tuple[str, ...], ...], list[Execution]] = defaultdict(list)
     for execution in executions:
         alike[tuple(part.pieces for part in execution.statements)].append(execution)
@@ -75,7 +75,7 @@ def operation_of(
     grammar: Grammar,
     by: Anonymiser | None,
 ) -> CapturedOperation:
-    """Return the operation of executions that differ only in their constants.
+    """Return the captured operation of executions that differ only in their constants.
 
     Args:
         executions: Statements of each execution.
@@ -103,7 +103,7 @@ def operation_of(
 
 
 def _named(statements: Sequence[Stated]) -> str:
-    """Return the name of an operation, from its first writing statement or its first one."""
+    """Return the name of a captured operation, from its first writing statement."""
     plain = [part for part in statements if TABLE.search("".join(part.pieces))]
     of_data = [part for part in plain if part.word in WRITING]
     for part in (*of_data, *plain):
@@ -124,7 +124,7 @@ def _written(pieces: Sequence[str], columns: Sequence[Sequence[Constant]], kept:
 
 
 class _Columns:
-    """The columns of an operation's values; equal columns in several statements are one."""
+    """The columns of a captured operation's values; equal columns are merged."""
 
     def __init__(self, grammar: Grammar, by: Anonymiser | None) -> None:
         self._grammar, self._by = grammar, by
@@ -135,7 +135,7 @@ class _Columns:
         self._used: set[str] = set()
 
     def begin_statement(self) -> None:
-        """Begin another statement."""
+        """Begin the columns of the next statement."""
         self._used = set()
 
     def place(self, column: list[Constant], *, of_rows: bool) -> str:
@@ -164,7 +164,7 @@ class _Columns:
 
 
 def _same_source(column: Sequence[Constant]) -> str | None:
-    """Return the source text that all executions share for a constant; None if they differ."""
+    """Return the text of a constant that is equal in all executions; None if it differs."""
     sources = {constant.source for constant in column}
     (source, *others) = sources
     if others or source is None or scripts.PLACEHOLDER.search(source):

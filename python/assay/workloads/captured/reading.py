@@ -1,4 +1,4 @@
-"""Parses a statement: constants that become values, and the text between them.
+"""Parses a captured statement: constants that become values, and the text between.
 
 A constant becomes a value where a bound value has the same meaning: after an operator, a comma or a
 parenthesis. Elsewhere it stays in the statement: numbers of `order by`, arguments of types, keys of
@@ -42,7 +42,7 @@ WORD_END = re.compile(r"[\w\"'`)\]]")
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A constant that becomes a value.
+    """A constant of a captured statement that becomes a value.
 
     Attributes:
         begin, end: Its position in the text, including its sign, character set or type.
@@ -62,7 +62,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class ReadStatement:
-    """One statement of a text.
+    """One parsed statement of a captured text.
 
     Attributes:
         pieces: Text around the places, one piece more than places.
@@ -98,7 +98,7 @@ def read_statements(
 
 
 class _Reading:
-    """Parser of one statement."""
+    """Parses one captured SQL statement."""
 
     def __init__(
         self,
@@ -122,15 +122,15 @@ class _Reading:
             pieces.append(self._between(at, place.begin))
             at = place.end
         pieces.append(self._between(at, self._tokens[-1].end + 1))
-        words = [self._source(token).lower() for token in self._tokens[:2]]
-        second = words[1] if words[1:] else ""
-        return ReadStatement(tuple(pieces), places, words[0], second, self._is_regular)
+        first_words = [self._source(token).lower() for token in self._tokens[:2]]
+        second = first_words[1] if first_words[1:] else ""
+        return ReadStatement(tuple(pieces), places, first_words[0], second, self._is_regular)
 
     def _source(self, token: Token) -> str:
         return self._text[token.start : token.end + 1]
 
     def _between(self, begin: int, end: int) -> str:
-        """Return the text between two positions without its comments."""
+        """Return the text between two positions of a statement, without comments."""
         made, at = [], begin
         first = bisect_left(self._ends, begin)
         for token in self._tokens[first : bisect_left(self._starts, end)]:
@@ -148,7 +148,7 @@ class _Reading:
         return " ".join(["", *HINT.findall(gap), ""]) if begin < end else ""
 
     def _places(self) -> Iterator[Place]:
-        """Yield constants that become values."""
+        """Yield the constants of a statement that become values."""
         ordering: list[bool] = [False]
         types: list[bool] = [False]
         for place, kind in enumerate(self._kinds):
@@ -213,13 +213,13 @@ class _Reading:
 
     def _parameter(self, place: int) -> Place:
         if self._kind(place - 2) in {"INTERVAL", *TYPED}:
-            raise ValueError("a value stands where none can be bound")
+            raise ValueError("a value stands where SQL allows no bound parameter")
         number = int(self._source(self._tokens[place]))
         begin, end = self._tokens[place - 1].start, self._tokens[place].end + 1
         return Place(begin, end, "", begin, number=number)
 
     def _signed(self, place: int) -> tuple[int, int]:
-        """Return the position where a signed number begins, and the token before it."""
+        """Return the position at which a signed number begins, and the token before it."""
         begin, before = self._tokens[place].start, place - 1
         if self._kind(before) == "DOT":
             point = self._tokens[before].start

@@ -32,12 +32,12 @@ MISLEADING = {
     "postgresql": re.compile(r"--|/\*|[\"\\]|\$(?!\d)"),
 }
 FORMS_MAX = 20_000
-NO_VALUES = "the log has no values of its parameters"
+NO_VALUES = "the log contains no parameter values of the statement"
 
 
 @dataclass(frozen=True, slots=True)
 class Stated:
-    """One statement as pieces of text and its constants.
+    """One captured statement as pieces of text and its constants.
 
     Attributes:
         pieces: Text around the constants, one piece more than constants.
@@ -53,13 +53,13 @@ class Stated:
 
     @property
     def is_whole(self) -> bool:
-        """Return True if the text can be written to a file: nothing looks like a parameter."""
+        """Return True if nothing in the statement's text looks like a parameter."""
         return not any(scripts.PLACEHOLDER.search(piece) for piece in self.pieces)
 
 
 @dataclass(frozen=True, slots=True)
 class _Form:
-    """The parsed form of a text, shared by all texts that differ only in constants.
+    """The parsed form of a statement's text without its constants.
 
     Attributes:
         statements: Parsed statements.
@@ -72,7 +72,7 @@ class _Form:
 
 
 class Shapes:
-    """Parses statements, many of which have the same form."""
+    """Parses captured SQL statements; those that differ in literals only are parsed once."""
 
     def __init__(self, grammar: Grammar, blank: Callable[[str], str] | None = None) -> None:
         """Create a parser for the statements of one log.
@@ -104,8 +104,10 @@ class Shapes:
         form = _form_of(text, spans)
         staying = self._staying.get(form)
         if staying is not None:
-            known = self._forms.get((form, *(text[slice(*spans[place])] for place in staying)))
-            made = None if known is None else self._again(known, text, spans, values)
+            form_of_text = self._forms.get(
+                (form, *(text[slice(*spans[place])] for place in staying))
+            )
+            made = None if form_of_text is None else self._again(form_of_text, text, spans, values)
             if made is not None:
                 return made
         return self._read(text, values, spans, form)
@@ -133,7 +135,9 @@ class Shapes:
     def _keep(
         self, text: str, spans: list[tuple[int, int]], form: str, statements: list[ReadStatement]
     ) -> None:
-        if len(self._forms) >= FORMS_MAX or not all(told.is_regular for told in statements):
+        if len(self._forms) >= FORMS_MAX or not all(
+            statement.is_regular for statement in statements
+        ):
             return
         by_end = {end: place for place, (_, end) in enumerate(spans)}
         values: list[list[tuple[int, int, int] | None]] = []
@@ -155,14 +159,14 @@ class Shapes:
 
     def _again(
         self,
-        known: _Form,
+        form: _Form,
         text: str,
         spans: list[tuple[int, int]],
         values: Sequence[str | None] | None,
     ) -> list[Stated] | None:
-        """Return statements by their known form; None if a constant is of another kind."""
+        """Return statements by an already parsed form; None if a constant is of another kind."""
         made = []
-        for statement, places in zip(known.statements, known.values, strict=True):
+        for statement, places in zip(form.statements, form.values, strict=True):
             constants = []
             for place, moved in zip(statement.places, places, strict=True):
                 if moved is None:
@@ -201,7 +205,7 @@ class Shapes:
 
 
 def _form_of(text: str, spans: list[tuple[int, int]]) -> str:
-    """Return the text with each literal replaced by a mark: one for texts, another for numbers."""
+    """Return the text of a statement with each literal replaced by a mark."""
     pieces, at = [], 0
     for begin, end in spans:
         pieces += [text[at:begin], "''" if text[begin] == "'" else "0"]

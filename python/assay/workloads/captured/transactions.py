@@ -44,7 +44,7 @@ NO_TEXT = "statements with bytes that are no text"
 
 @dataclass(slots=True)
 class Execution:
-    """One execution of an operation.
+    """One captured execution of an operation: its statements and its start.
 
     Attributes:
         time_ns: Start of its first statement.
@@ -59,7 +59,7 @@ class Execution:
 
 @dataclass
 class _Session:
-    """The state of a session so far.
+    """The state of a captured session so far.
 
     Attributes:
         open: Current transaction; None without one.
@@ -77,10 +77,10 @@ class _Session:
 
 
 class Transactions:
-    """Collects statements one after another, in order per session."""
+    """Collects the statements of captured sessions into transactions."""
 
     def __init__(self, grammar: Grammar, blank: Callable[[str], str] | None = None) -> None:
-        """Create a collector of executions.
+        """Create a collector of captured transactions.
 
         Args:
             grammar: Rules for writing constants.
@@ -96,7 +96,7 @@ class Transactions:
         self.statements = 0
 
     def take(self, logged: LoggedStatement) -> None:
-        """Add the next statement of a session."""
+        """Add the next statement of a captured session."""
         self.statements += 1
         session = self._sessions.setdefault(logged.session, _Session())
         if logged.failed:
@@ -108,8 +108,10 @@ class Transactions:
         try:
             parts = self._shapes.stated(logged.text, logged.values)
         except ValueError as error:
-            known = str(error) == NO_VALUES
-            self._leave_out(session, f"statements of which {error}" if known else UNREAD)
+            is_without_values = str(error) == NO_VALUES
+            self._leave_out(
+                session, f"statements of which {error}" if is_without_values else UNREAD
+            )
             return
         # Statements of one message outside a transaction form a transaction of their own.
         together = len(parts) > 1 and session.open is None and session.autocommit
@@ -119,7 +121,7 @@ class Transactions:
             self._part(session, logged, part)
 
     def executions(self) -> list[Execution]:
-        """Return all complete executions, in order of their start."""
+        """Return all complete captured executions, in order of their start."""
         for session in self._sessions.values():
             if session.open is not None and any(
                 part.word in PLAYED for part in session.open.statements
@@ -174,7 +176,7 @@ class Transactions:
         session.open, session.broken, session.since, session.begun = None, False, [], True
 
     def _stray_end(self, session: _Session, part: Stated) -> None:
-        """Handle the end of a transaction whose start was not seen."""
+        """Handle the end of a transaction whose start was not captured."""
         if not session.since:
             return
         if self._grammar.implicit_transactions:
@@ -195,12 +197,12 @@ class Transactions:
             session.open.statements.append(part)
 
     def _is_autocommit(self, session: _Session, part: Stated) -> bool:
-        """Return True if the statement sets autocommit, and remember its value."""
+        """Return True if a statement sets autocommit, and record the new value."""
         text = "".join([part.pieces[0], *(str(constant.value) for constant in part.constants)])
-        words = text.lower().replace("=", " ").replace("@@", " ").split()
-        if "autocommit" not in words:
+        tokens = text.lower().replace("=", " ").replace("@@", " ").split()
+        if "autocommit" not in tokens:
             return False
-        session.autocommit = words[-1] not in {"0", "off", "false"}
+        session.autocommit = tokens[-1] not in {"0", "off", "false"}
         self.left_out[SESSION_SETTING] += 1
         return True
 

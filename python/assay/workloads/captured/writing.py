@@ -1,4 +1,4 @@
-"""Writes captured operations as a workload folder, and reads their recorded executions."""
+"""Writes captured operations as a workload folder, and reads such folders."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ SCHEMA = pa.schema(
 
 @dataclass(frozen=True)
 class Recorded:
-    """One recorded execution.
+    """One execution in a captured schedule.
 
     Attributes:
         at_ns: Start in ns since the start of the first execution.
@@ -62,7 +62,7 @@ class Recorded:
 def write_workload(
     folder: Path, operations: Sequence[CapturedOperation], about: Mapping[str, Any]
 ) -> None:
-    """Write a workload folder, completely or not at all.
+    """Write a workload folder of captured operations, completely or not at all.
 
     Args:
         folder: New folder, which must not exist.
@@ -93,7 +93,7 @@ def write_workload(
 
 
 def is_timed(operations: Sequence[CapturedOperation]) -> bool:
-    """Return True if the start times of all executions are known."""
+    """Return True if the start times of all captured executions are known."""
     return all(operation.times_ns for operation in operations)
 
 
@@ -123,7 +123,7 @@ def _values(columns: Mapping[str, Sequence[Constant]]) -> pa.Table:
 
 
 def _column(constants: Sequence[Constant]) -> pa.Array:
-    """Return values in the narrowest type that holds all of them."""
+    """Return captured values in the narrowest type that holds all of them."""
     values = [constant.value for constant in constants]
     kinds = {type(value) for value in values if value is not None}
     if kinds == {int}:
@@ -175,7 +175,7 @@ def busiest_second(operations: Sequence[CapturedOperation]) -> int:
 
 
 def read_schedule(file: Path) -> list[Recorded]:
-    """Return the executions in a folder's schedule, the earliest first.
+    """Return the captured executions in a workload folder, the earliest first.
 
     Raises:
         UsageError: If the file cannot be read or lacks a column.
@@ -184,7 +184,10 @@ def read_schedule(file: Path) -> list[Recorded]:
     if missing := [
         name for name in ("at_ns", "operation", "row") if name not in table.column_names
     ]:
-        raise UsageError(f"{file} has no column {missing[0]}: a schedule has at_ns, operation, row")
+        raise UsageError(
+            f"{file} has no column {missing[0]}: a schedule has the columns at_ns, operation "
+            "and row"
+        )
     columns = (table[name].to_pylist() for name in ("at_ns", "operation", "row"))
     rows = [Recorded(*row) for row in zip(*columns, strict=True)]
     return sorted(rows, key=lambda recorded: recorded.at_ns)
@@ -192,7 +195,7 @@ def read_schedule(file: Path) -> list[Recorded]:
 
 @lru_cache(maxsize=4096)
 def value_names(file: Path) -> tuple[str, ...]:
-    """Return the names of the values in a file.
+    """Return the names of the captured values in a file.
 
     Raises:
         UsageError: If the file cannot be read.
@@ -201,19 +204,19 @@ def value_names(file: Path) -> tuple[str, ...]:
 
 
 def read_values(file: Path) -> dict[str, tuple[Any, ...]]:
-    """Return values by name, one per execution: numbers, texts, or a decimal as digits and scale.
+    """Return captured values by name from a file, one per execution.
 
     Raises:
         UsageError: If the file cannot be read or has no rows.
     """
     table = _read(file)
     if not table.num_rows:
-        raise UsageError(f"{file} has no row: write the values of one execution at least")
+        raise UsageError(f"{file} has no row: write the parameter values of at least one execution")
     return {name: tuple(map(_given, table[name].to_pylist())) for name in table.column_names}
 
 
 def _given(value: object) -> object:
-    """Return a value in the driver's form."""
+    """Return a captured value in the driver's form."""
     if isinstance(value, bool):
         return str(value).lower()
     if value is None or isinstance(value, int):
@@ -234,5 +237,5 @@ def _read(file: Path) -> pa.Table:
 
 
 def counted(left_out: Counter[str]) -> dict[str, int]:
-    """Return the counts of omitted statements, largest first."""
+    """Return the counts of omitted statements, the largest first."""
     return dict(left_out.most_common())

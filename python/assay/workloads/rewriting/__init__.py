@@ -1,4 +1,4 @@
-"""Rewrites queries without some of their parts, to measure what the parts cost.
+"""Rewrites queries without some of their parts, to measure the time of each part.
 
 `parts` lists the parts of a query, and `without` removes some of them. Queries are rewritten as
 syntax trees. Plans show whether an engine then reads the same as before

@@ -1,4 +1,4 @@
-"""The blocks of a query: their sources, the owners of columns, and the joins by conditions."""
+"""Analyses the SELECT blocks of a query: tables, owners of columns, and joins."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SHOWN = ("expressions", "group", "having", "order", "distinct", "windows", "qual
 
 @dataclass(eq=False)
 class Block:
-    """A block of a query: one `select`.
+    """One SELECT of a query.
 
     Attributes:
         select: Syntax tree of the block.
@@ -31,7 +31,7 @@ class Block:
     columns: dict[str, frozenset[str] | None] = field(default_factory=dict)
 
     def holds(self, column: exp.Column) -> str | None:
-        """Return the source of a column; None if unknown."""
+        """Return the source table of a column in this SELECT; None if unknown."""
         if column.table:
             name = column.table.lower()
             return name if name in self.sources else None
@@ -44,7 +44,7 @@ class Block:
 
     @property
     def grouped(self) -> bool:
-        """Return True if each of the block's rows is made of several rows."""
+        """Return True if each row of the SELECT combines several rows."""
         if self.select.args.get("group") or self.select.args.get("distinct"):
             return True
         return any(
@@ -55,7 +55,7 @@ class Block:
 
 
 class Query:
-    """A query's syntax tree with its blocks.
+    """A query's syntax tree with its SELECT blocks.
 
     Args:
         tree: Syntax tree, which removals change in place.
@@ -79,21 +79,21 @@ class Query:
 
     @property
     def outermost(self) -> Block | None:
-        """Return the block whose rows are the answer; None for a set operation."""
+        """Return the outermost SELECT of the query; None for a set operation."""
         tree = self.tree.unnest()
         return self._blocks[id(tree)] if isinstance(tree, exp.Select) else None
 
     @property
     def blocks(self) -> list[Block]:
-        """Return all blocks, each after its enclosing one."""
+        """Return all SELECT blocks of the query, each after its enclosing one."""
         return list(self._blocks.values())
 
     def block(self, select: exp.Expr) -> Block:
-        """Return the block of a `select`."""
+        """Return the block of a SELECT's syntax tree."""
         return self._blocks[id(select)]
 
     def derived(self, block: Block, source: str) -> Block | None:
-        """Return the block of a block's source; None if it is a table, or has other readers."""
+        """Return the block of a derived table; None for a plain or shared table."""
         tree = block.sources[source]
         if isinstance(tree, exp.Subquery):
             inner = tree.unnest()
@@ -104,7 +104,7 @@ class Query:
         return self._blocks.get(id(inner))
 
     def shown(self) -> Iterator[Block]:
-        """Yield the outermost block and derived tables that it reads, from the outside in."""
+        """Yield the outermost SELECT and the derived tables that it reads."""
         waiting = [self.outermost] if self.outermost else []
         while waiting:
             block = waiting.pop(0)
@@ -115,7 +115,7 @@ class Query:
             ]
 
     def owner(self, column: exp.Column) -> tuple[Block, str] | None:
-        """Return the block and source that own a column; None if not known."""
+        """Return the SELECT block and source that own a column; None if not known."""
         select = column.parent_select
         block = self._blocks.get(id(select)) if select else None
         while block is not None:
@@ -126,12 +126,12 @@ class Query:
         return None
 
     def refers(self, block: Block, tree: exp.Expr) -> set[str]:
-        """Return the sources of a block that a part of it names, including nested blocks."""
+        """Return the sources of a SELECT that a part of it names."""
         owners = [self.owner(column) for column in tree.find_all(exp.Column)]
         return {owner[1] for owner in owners if owner is not None and owner[0] is block}
 
     def connected(self, block: Block, conditions: Iterable[exp.Expr]) -> int:
-        """Return the number of connected groups that conditions leave among a block's sources."""
+        """Return the number of connected groups among a SELECT's sources."""
         pieces = [{source} for source in block.sources]
         for condition in conditions:
             names = self.refers(block, condition)
@@ -157,7 +157,7 @@ class Query:
 
 
 def sources_of(select: exp.Select) -> dict[str, exp.Expr]:
-    """Return the sources that a block reads, by their name there."""
+    """Return the sources that a SELECT reads, by their name there."""
     clause = select.args.get("from_")
     trees = [clause.this] if clause is not None else []
     trees += [join.this for join in select.args.get("joins") or []]
@@ -165,7 +165,7 @@ def sources_of(select: exp.Select) -> dict[str, exp.Expr]:
 
 
 def conditions_of(block: Block) -> list[exp.Expr]:
-    """Return the conditions of a block's rows in `where` and in `on`, each by itself."""
+    """Return the separate conditions in a SELECT's WHERE and ON clauses."""
     clause = block.select.args.get("where")
     conditions = [] if clause is None else _each(clause.this)
     for join in block.select.args.get("joins") or []:
@@ -178,12 +178,12 @@ def _each(condition: exp.Expr) -> list[exp.Expr]:
 
 
 def own(tree: exp.Expr) -> Iterator[exp.Expr]:
-    """Yield the nodes of a part of a block, without the content of nested blocks."""
+    """Yield the syntax nodes of a SELECT's part, without nested SELECTs."""
     return tree.walk(prune=lambda node: isinstance(node, exp.Query))
 
 
 def shown_expressions(select: exp.Select) -> list[exp.Expr]:
-    """Return the expressions by which a block computes from the rows that it reads."""
+    """Return the expressions that a SELECT computes from the rows that it reads."""
     expressions: list[exp.Expr] = []
     for clause in SHOWN:
         part = select.args.get(clause)
@@ -192,7 +192,7 @@ def shown_expressions(select: exp.Select) -> list[exp.Expr]:
 
 
 def own_columns(block: Block, trees: Iterable[exp.Expr]) -> list[exp.Column]:
-    """Return the distinct columns that parts of a block name, without names of its own results."""
+    """Return the distinct source columns that parts of a SELECT name."""
     made = {
         expression.alias.lower()
         for expression in block.select.expressions
@@ -211,7 +211,7 @@ def own_columns(block: Block, trees: Iterable[exp.Expr]) -> list[exp.Column]:
 
 
 def drop_condition(condition: exp.Expr) -> None:
-    """Remove one of `conditions_of`; a clause without other conditions is removed with it."""
+    """Remove one condition from WHERE or ON; an empty clause is removed too."""
     above = condition.parent
     if isinstance(above, exp.And):
         other = above.right if above.left is condition else above.left

@@ -1,4 +1,4 @@
-"""Rewrites a query to read the same rows and columns without computing from them.
+"""Rewrites a query to read equal rows and columns without computing from them.
 
 Everything that selects rows stays: tables, joins, conditions, and their computations. Everything
 computed from the selected rows is removed: groups, aggregates, arithmetic, order. Each needed
@@ -30,7 +30,7 @@ GONE = ("group", "having", "order", "distinct", "windows", "qualify", "limit", "
 
 
 def touch(column: exp.Column, dialects: Sequence[str]) -> exp.AggFunc:
-    """Return the cheapest aggregate that needs the same of a column as the query did."""
+    """Return the cheapest aggregate that reads the same of a column as the query did."""
     counts = column.meta.get(COUNTED) or not any(
         dialect in COUNT_WITHOUT_READING for dialect in dialects
     )
@@ -49,7 +49,7 @@ def computes(query: Query) -> bool:
 
 
 def remove_computation(query: Query, dialects: Sequence[str]) -> tuple[str, ...]:
-    """Remove the computation; return descriptions of computations that stay for selecting rows.
+    """Remove a query's computation; return texts on computations that select rows.
 
     Raises:
         UsageError: If the computation of this kind of query cannot be removed.
@@ -57,10 +57,11 @@ def remove_computation(query: Query, dialects: Sequence[str]) -> tuple[str, ...]
     block = query.outermost
     if block is None:
         raise UsageError(
-            "computation cannot be removed from a set operation: it has several blocks"
+            "computation cannot be removed from a set operation such as UNION, which has "
+            "several query blocks"
         )
     if not computes(query):
-        raise UsageError("there is no computation in it that could be removed")
+        raise UsageError("the query contains no computation that could be removed")
     touched = _opened(query, block, dialects)
     named = [
         exp.alias_(aggregate, f"touched_{place}") for place, aggregate in enumerate(touched, 1)
@@ -70,7 +71,7 @@ def remove_computation(query: Query, dialects: Sequence[str]) -> tuple[str, ...]
 
 
 def _opened(query: Query, block: Block, dialects: Sequence[str]) -> list[exp.Expr]:
-    """Return expressions that touch a block's inputs, and drop its computing clauses."""
+    """Return expressions that read a SELECT's inputs, and drop its computing clauses."""
     columns, selects = _needed(query, block)
     aggregates: list[exp.Expr] = [touch(column, dialects) for column in columns]
     aggregates += [_touching(query, query.block(select), dialects) for select in selects]
@@ -80,7 +81,7 @@ def _opened(query: Query, block: Block, dialects: Sequence[str]) -> list[exp.Exp
 
 
 def _needed(query: Query, block: Block) -> tuple[list[exp.Column], list[exp.Select]]:
-    """Return columns that a block's computation needs of its sources, and selects within it.
+    """Return the columns that a SELECT's computation needs, and the SELECTs within it.
 
     A source that only prepares the computation passes its own columns on.
     """
@@ -112,7 +113,7 @@ def _needed(query: Query, block: Block) -> tuple[list[exp.Column], list[exp.Sele
 def _handed_on(
     query: Query, block: Block, source: str, derived: Block, below: list[exp.Column]
 ) -> list[exp.Column]:
-    """Make a derived table return its columns unchanged; return their names in the block above."""
+    """Make a derived table return its columns unchanged, and return their names."""
     chosen = _chosen_by(query, block, source)
     kept = [
         expression
@@ -135,13 +136,13 @@ def _handed_on(
 
 
 def _is_only_counted(column: exp.Column, shown: Sequence[exp.Expr]) -> bool:
-    """Return True if a block only counts the values of a column."""
+    """Return True if a SELECT only counts the values of a column."""
     named = [node for expression in shown for node in own(expression) if node == column]
     return all(isinstance(node.parent, exp.Count) for node in named)
 
 
 def _may_open(query: Query, block: Block, source: str) -> bool:
-    """Return True if a derived table has the same rows without its computation."""
+    """Return True if removing a derived table's computation keeps its rows."""
     derived = query.derived(block, source)
     if derived is None or derived.select.args.get("limit"):
         return False
@@ -157,7 +158,7 @@ def _may_open(query: Query, block: Block, source: str) -> bool:
 
 
 def _chosen_by(query: Query, block: Block, source: str) -> set[str]:
-    """Return the names of a source's columns that a block's conditions use."""
+    """Return the columns of a source that a SELECT's conditions use."""
     trees = [block.select.args.get("where"), *(block.select.args.get("joins") or [])]
     names = set()
     for tree in trees:
@@ -168,7 +169,7 @@ def _chosen_by(query: Query, block: Block, source: str) -> set[str]:
 
 
 def _touching(query: Query, block: Block, dialects: Sequence[str]) -> exp.Expr:
-    """Return a scalar block rewritten to read the same and only show whether it had rows."""
+    """Return a scalar subquery rewritten to read the same without computing."""
     outside = [
         column
         for column in block.select.find_all(exp.Column)
@@ -176,8 +177,8 @@ def _touching(query: Query, block: Block, dialects: Sequence[str]) -> exp.Expr:
     ]
     if outside:
         raise UsageError(
-            f"computation cannot be removed: {text_of(outside[0], dialects)} is used in a block"
-            " within the rows that are shown, which is then asked once a row"
+            f"computation cannot be removed: {text_of(outside[0], dialects)} is used in a "
+            "subquery of the select list, which would then run once per row"
         )
     touched = _opened(query, block, dialects)
     block.select.set(
@@ -200,12 +201,12 @@ def _check_stars(block: Block) -> None:
         of_all = isinstance(expression, exp.Column) and isinstance(expression.this, exp.Star)
         if of_all or isinstance(expression, exp.Star):
             raise UsageError(
-                "computation cannot be removed where columns are chosen by *: name them in it"
+                "computation cannot be removed from a query that selects *: name its columns"
             )
 
 
 def _stays(query: Query, dialects: Sequence[str]) -> tuple[str, ...]:
-    """Return short descriptions of what is still computed."""
+    """Return texts on what a rewritten query still computes."""
     computing = query.tree.find_all(exp.AggFunc, exp.Group, exp.Distinct, exp.Window)
     texts = [text_of(node, dialects) for node in computing if not node.meta.get(TOUCH)]
     return tuple(dict.fromkeys(texts))

@@ -23,14 +23,16 @@ def grammar_of(dialects: Sequence[str]) -> str | None:
     """Return the grammar of the first dialect that has one; None means common SQL."""
     from sqlglot.dialects.dialect import Dialects
 
-    grammars = {dialect.value for dialect in Dialects} | {_virtuoso()}
     names = [TOKENIZERS.get(dialect, dialect) for dialect in dialects]
+    grammars = {dialect.value for dialect in Dialects}
+    if "virtuoso" in names:
+        grammars.add(_virtuoso())
     return next((name for name in names if name in grammars), None)
 
 
 @cache
 def _virtuoso() -> str:
-    """Make a grammar of common SQL with `top` instead of `limit`."""
+    """Make a SQL grammar for Virtuoso, with `top` instead of `limit`."""
     from sqlglot import generator, tokens
     from sqlglot.dialects.dialect import Dialect
     from sqlglot.tokenizer_core import TokenType
@@ -57,28 +59,28 @@ def parsed(text: str, dialects: Sequence[str]) -> Query:
         trees = [tree for tree in sqlglot.parse(text, read=grammar_of(dialects)) if tree]
     except SqlglotError as error:
         first = str(error).splitlines()[0]
-        raise UsageError(f"it is not understood as SQL ({first}), so it cannot be rewritten") from (
-            error
-        )
+        raise UsageError(
+            f"the query cannot be parsed as SQL ({first}), so it cannot be rewritten"
+        ) from (error)
     if len(trees) != 1 or not isinstance(trees[0], exp.Query):
-        raise UsageError("only one query can be rewritten, and it is something else")
+        raise UsageError("only a single SELECT query can be rewritten")
     return trees[0]
 
 
 def written(tree: Expr, dialects: Sequence[str]) -> str:
-    """Return the text of a tree, without its comments."""
+    """Return the SQL text of a syntax tree, without comments."""
     return tree.sql(dialect=grammar_of(dialects), pretty=True, comments=False)
 
 
 def text_of(tree: Expr, dialects: Sequence[str]) -> str:
-    """Return the text of a part of a query in one line, in lower case, truncated if long."""
+    """Return a part of a query as one line of text, truncated if long."""
     text = tree.sql(dialect=grammar_of(dialects), comments=False, normalize_functions=False)
     line = " ".join(_small(text).split())
     return line if len(line) <= WORDS_MAX else f"{line[: WORDS_MAX - 4]} ..."
 
 
 def _small(text: str) -> str:
-    """Return a text in lower case, except quoted parts."""
+    """Return SQL text in lower case, except quoted parts."""
     pieces = text.split("'")
     return "'".join(piece if place % 2 else piece.lower() for place, piece in enumerate(pieces))
 

@@ -1,4 +1,4 @@
-"""The parts of a query that can be removed separately, and how to remove each."""
+"""Finds the parts of a query that can be removed, and how to remove each."""
 
 from __future__ import annotations
 
@@ -26,11 +26,12 @@ if TYPE_CHECKING:
 
 # Prefix of names of function calls: `function:fee`.
 FUNCTION = "function"
+HINTS = "hints"
 
 
 @dataclass(frozen=True)
 class Piece:
-    """A part of a query that can be removed.
+    """A part of a query that can be removed, such as a sort.
 
     Attributes:
         name: Unique name in the query.
@@ -50,6 +51,7 @@ def pieces_of(query: Query, dialects: Sequence[str]) -> list[Piece]:
         remove = partial(remove_computation, query, dialects)
         phrase = "all that is made of the rows: groups, aggregates, arithmetic, order"
         pieces.append(Piece(COMPUTATION, phrase, remove))
+    pieces += _hints(query, dialects)
     block = query.outermost
     if block is not None:
         pieces += _clauses(block, dialects)
@@ -58,6 +60,33 @@ def pieces_of(query: Query, dialects: Sequence[str]) -> list[Piece]:
     pieces += _predicates(query, dialects)
     pieces += _joins(query, dialects)
     return pieces
+
+
+def _hints(query: Query, dialects: Sequence[str]) -> Iterator[Piece]:
+    """Yield all planner hints of a query as one removable part."""
+    holders = [
+        (node, key)
+        for block in query.blocks
+        for node in block.select.walk()
+        for key in ("hint", "hints", "indexed")
+        if node.args.get(key) not in (None, [])
+    ]
+    if holders:
+        phrase = ", ".join(dict.fromkeys(_hint_text(node, key, dialects) for node, key in holders))
+        yield Piece(HINTS, phrase, partial(_drop_hints, holders))
+
+
+def _hint_text(node: exp.Expr, key: str, dialects: Sequence[str]) -> str:
+    value = node.args[key]
+    if key == "indexed":
+        return f"indexed by {text_of(value, dialects)}" if value else "not indexed"
+    hints = value if isinstance(value, list) else [value]
+    return " ".join(text_of(hint, dialects) for hint in hints)
+
+
+def _drop_hints(holders: Sequence[tuple[exp.Expr, str]]) -> None:
+    for node, key in holders:
+        node.set(key, None)
 
 
 def _clauses(block: Block, dialects: Sequence[str]) -> Iterator[Piece]:
@@ -111,7 +140,7 @@ def _is_plain(group: exp.Group) -> bool:
 
 
 def _ungroup(block: Block, dialects: Sequence[str]) -> None:
-    """Make one group of all rows, with the former group columns touched."""
+    """Remove a GROUP BY, but still read its columns."""
     select = block.select
     keys = own_columns(
         block, [expression for expression in select.expressions if not _aggregates_in(expression)]
@@ -134,7 +163,7 @@ def _aggregates_in(tree: exp.Expr) -> bool:
 
 
 def _aggregates(block: Block, dialects: Sequence[str]) -> Iterator[Piece]:
-    """Yield each expression with aggregates, and all of them together if there are several."""
+    """Yield each expression with aggregates as a removable part, and all together."""
     aggregates = [
         expression for expression in block.select.expressions if _aggregates_in(expression)
     ]
@@ -149,7 +178,7 @@ def _aggregates(block: Block, dialects: Sequence[str]) -> Iterator[Piece]:
 
 
 def _drop_aggregates(block: Block, dropped: Sequence[exp.Expr], dialects: Sequence[str]) -> None:
-    """Drop these aggregates, but touch all columns that they read."""
+    """Remove some aggregates, but still read their columns."""
     kept = [
         expression
         for expression in block.select.expressions
@@ -163,7 +192,7 @@ def _drop_aggregates(block: Block, dropped: Sequence[exp.Expr], dialects: Sequen
 
 
 def _functions(block: Block, dialects: Sequence[str]) -> Iterator[Piece]:
-    """Yield calls of functions outside the grammar, in what the query makes of its rows."""
+    """Yield calls of unknown functions as removable parts of a query."""
     calls: dict[str, exp.Anonymous] = {}
     for call in _calls(block):
         if own_columns(block, [call]):
@@ -183,7 +212,7 @@ def _calls(block: Block) -> list[exp.Anonymous]:
 
 
 def _drop_calls(block: Block, name: str) -> None:
-    """Replace each call by a number, and drop it as a key of groups or order."""
+    """Replace each call of a function by a number."""
     for call in _calls(block):
         if call.name.lower() != name:
             continue
@@ -198,7 +227,7 @@ def _drop_calls(block: Block, name: str) -> None:
 
 
 def _key_of(clause: exp.Expr, call: exp.Expr) -> exp.Expr | None:
-    """Return the key of a clause that is exactly this call; None without one."""
+    """Return the GROUP BY or ORDER BY key that is exactly a call; None without one."""
     keys: list[exp.Expr] = clause.expressions
     for key in keys:
         if call in (key, key.this if isinstance(key, exp.Ordered) else None):
@@ -207,7 +236,7 @@ def _key_of(clause: exp.Expr, call: exp.Expr) -> exp.Expr | None:
 
 
 def _forget(block: Block, dropped: Sequence[exp.Expr]) -> None:
-    """Remove dropped expressions from the order."""
+    """Remove dropped expressions from ORDER BY."""
     order = block.select.args.get("order")
     if order is None:
         return
@@ -232,7 +261,7 @@ def _names(tree: exp.Expr, names: set[str]) -> bool:
 
 
 def _predicates(query: Query, dialects: Sequence[str]) -> Iterator[Piece]:
-    """Yield conditions of all blocks whose removal does not make a cross product."""
+    """Yield conditions whose removal makes no cross product, as removable parts."""
     number = 0
     for block in query.blocks:
         conditions = conditions_of(block)
@@ -248,7 +277,7 @@ def _predicates(query: Query, dialects: Sequence[str]) -> Iterator[Piece]:
 
 
 def _is_join(query: Query, condition: exp.Expr) -> bool:
-    """Return True if a condition equates two columns, in each of its branches."""
+    """Return True if a condition compares two columns for equality."""
     tree = condition.unnest()
     if isinstance(tree, exp.Or):
         return all(_is_join(query, branch) for branch in tree.flatten())
@@ -262,7 +291,7 @@ def _is_join(query: Query, condition: exp.Expr) -> bool:
 
 
 def _joins(query: Query, dialects: Sequence[str]) -> Iterator[Piece]:
-    """Yield tables without which the others stay joined and all names defined."""
+    """Yield the tables of a query that can be removed with their joins."""
     names: dict[str, int] = {}
     for block in query.shown():
         for source, tree in block.sources.items():
@@ -290,7 +319,7 @@ def _may_leave(query: Query, block: Block, source: str) -> bool:
 
 
 def _leave(query: Query, block: Block, source: str, dialects: Sequence[str]) -> None:
-    """Remove a table with its conditions and its columns in the result."""
+    """Remove a table from a query, with its conditions and result columns."""
     for condition in conditions_of(block):
         if source in query.refers(block, condition):
             drop_condition(condition)

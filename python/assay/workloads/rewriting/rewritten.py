@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from assay.model.errors import UsageError, suggestion
 from assay.record.layout import COMPUTATION
 from assay.workloads.rewriting.grammar import parsed, written
+from assay.workloads.rewriting.parameters import Masked
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -19,7 +20,7 @@ NOTHING: Mapping[str, Sequence[str]] = {}
 
 @dataclass(frozen=True)
 class QueryPart:
-    """A removable part of a query.
+    """A part of a query that can be removed, with its description.
 
     Attributes:
         name: Unique name in the query, such as `computation`, `sort`, `predicate:2` or
@@ -33,7 +34,7 @@ class QueryPart:
 
 @dataclass(frozen=True)
 class Rewritten:
-    """A query without some of its parts.
+    """A query rewritten without some of its parts.
 
     Attributes:
         text: Text of the rewritten query.
@@ -47,7 +48,7 @@ class Rewritten:
     stays: tuple[str, ...] = ()
 
     def facts(self) -> dict[str, Any]:
-        """Return the rewriting as JSON values, without the text."""
+        """Return the facts of a rewritten query as JSON values, without its text."""
         removed = [{"name": part.name, "words": part.description} for part in self.removed]
         return {"removed": removed, "stays": list(self.stays)}
 
@@ -66,8 +67,10 @@ def parts(
     Raises:
         UsageError: If the text is not exactly one query, or if it cannot be parsed.
     """
+    masked = Masked.of(text)
     return [
-        QueryPart(piece.name, piece.description) for piece in _pieces(text, dialects, tables)[1]
+        QueryPart(piece.name, masked.restored(piece.description))
+        for piece in _pieces(masked.text, dialects, tables)[1]
     ]
 
 
@@ -77,23 +80,26 @@ def without(
     names: Sequence[str],
     tables: Mapping[str, Sequence[str]] = NOTHING,
 ) -> Rewritten:
-    """Return a query without the named parts.
+    """Return a query rewritten without the named parts.
 
     Raises:
         UsageError: If the query has no such part, or cannot be rewritten.
     """
-    tree, pieces = _pieces(text, dialects, tables)
+    masked = Masked.of(text)
+    tree, pieces = _pieces(masked.text, dialects, tables)
     by_name = {piece.name: piece for piece in pieces}
     for name in names:
         if name not in by_name:
-            raise UsageError(f"it has no part {name!r}: {suggestion(name, list(by_name))}")
+            raise UsageError(f"the query has no part {name!r}: {suggestion(name, list(by_name))}")
     # Single parts are removed first, because the computation then covers the rest.
     ordered = sorted(dict.fromkeys(names), key=lambda name: name == COMPUTATION)
     stays: tuple[str, ...] = ()
     for name in ordered:
         stays = by_name[name].remove() or stays
-    removed = tuple(QueryPart(name, by_name[name].description) for name in ordered)
-    return Rewritten(written(tree, dialects), removed, stays)
+    removed = tuple(QueryPart(name, masked.restored(by_name[name].description)) for name in ordered)
+    return Rewritten(
+        masked.restored(written(tree, dialects)), removed, tuple(map(masked.restored, stays))
+    )
 
 
 def without_part(
@@ -102,7 +108,7 @@ def without_part(
     name: str,
     tables: Mapping[str, Sequence[str]] = NOTHING,
 ) -> Rewritten:
-    """Return a query without one part.
+    """Return a query rewritten without one named part.
 
     Raises the errors of `without`.
     """
@@ -112,7 +118,7 @@ def without_part(
 def without_computation(
     text: str, dialects: Sequence[str], tables: Mapping[str, Sequence[str]] = NOTHING
 ) -> Rewritten:
-    """Return a query that reads the same and computes nothing from it.
+    """Return a query rewritten to read the same rows and compute nothing.
 
     Raises the errors of `without`.
     """

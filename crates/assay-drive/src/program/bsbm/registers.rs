@@ -68,9 +68,9 @@ const REGISTERS: [(&str, Register); 22] = [
 /// # Errors
 /// If there is none, with the names that there are.
 pub fn find(name: &str) -> Result<Register, String> {
-    let found = REGISTERS.iter().find(|(known, _)| *known == name);
-    found.map(|(_, register)| *register).ok_or_else(|| {
-        let known = REGISTERS.map(|(known, _)| known).join(", ");
-        format!("it knows no value {name:?}, but these: {known}")
+    let entry = REGISTERS.iter().find(|(entry_name, _)| *entry_name == name);
+    entry.map(|(_, register)| *register).ok_or_else(|| {
+        let names = REGISTERS.map(|(name, _)| name).join(", ");
+        format!("it knows no value {name:?}, but these: {names}")
     })
 }

@@ -73,8 +73,8 @@ impl Delivery {
     }
 
     fn of_district(&mut self, district: i64) -> Result<&mut Delivered, String> {
-        let found = self.delivered.iter_mut().find(|delivered| delivered.district == district);
-        found.ok_or_else(|| format!("a row of district {district}, of which none is delivered"))
+        let order = self.delivered.iter_mut().find(|delivered| delivered.district == district);
+        order.ok_or_else(|| format!("a row of district {district}, of which none is delivered"))
     }
 
     fn check(&self, what: &str, is_there: impl Fn(&Delivered) -> bool) -> Result<(), String> {

@@ -15,7 +15,7 @@ pub struct Customer {
     pub last: String,
     /// The number that was entered, or that of the one found.
     pub id: i64,
-    found: Vec<i64>,
+    candidates: Vec<i64>,
 }
 
 impl Customer {
@@ -31,12 +31,12 @@ impl Customer {
 
     /// Goes back to what was entered.
     pub fn begin(&mut self) {
-        self.found.clear();
+        self.candidates.clear();
     }
 
     /// One of that name, in the order of first names.
-    pub fn found(&mut self, id: i64) {
-        self.found.push(id);
+    pub fn add_candidate(&mut self, id: i64) {
+        self.candidates.push(id);
     }
 
     /// Takes the one in the middle: of n the n/2-th, rounded up, from 1.
@@ -44,8 +44,8 @@ impl Customer {
     /// # Errors
     /// If there is none of that name.
     pub fn choose(&mut self) -> Result<(), String> {
-        let middle = self.found.len().div_ceil(2);
-        let chosen = middle.checked_sub(1).and_then(|place| self.found.get(place));
+        let middle = self.candidates.len().div_ceil(2);
+        let chosen = middle.checked_sub(1).and_then(|place| self.candidates.get(place));
         self.id = *chosen.ok_or_else(|| format!("no customer is called {}", self.last))?;
         Ok(())
     }
@@ -59,7 +59,7 @@ mod tests {
     fn the_customer_in_the_middle_is_taken() {
         for (count, chosen) in [(1, 1), (2, 1), (3, 2), (4, 2), (5, 3), (8, 4)] {
             let mut customer = Customer::default();
-            (1..=count).for_each(|id| customer.found(id));
+            (1..=count).for_each(|id| customer.add_candidate(id));
             customer.choose().unwrap();
             assert_eq!(customer.id, chosen, "of {count}");
         }

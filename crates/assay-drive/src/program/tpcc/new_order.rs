@@ -87,7 +87,7 @@ pub struct Stock {
     left: i64,
     info: String,
     generic: bool,
-    found: bool,
+    exists: bool,
 }
 
 /// The transaction.
@@ -173,12 +173,12 @@ impl NewOrder {
     /// of its keys, so that all transactions lock stock in the same order.
     fn group(&mut self) {
         let mut keys: Vec<(i64, i64)> = Vec::with_capacity(self.lines.len());
-        keys.extend(self.found().iter().map(|line| (line.supply, line.item)));
+        keys.extend(self.existing_lines().iter().map(|line| (line.supply, line.item)));
         keys.sort_unstable();
         keys.dedup();
         self.stock.resize(keys.len(), Stock::default());
         for (stock, key) in self.stock.iter_mut().zip(keys) {
-            (stock.key, stock.ordered, stock.orders, stock.found) = (key, 0, 0, false);
+            (stock.key, stock.ordered, stock.orders, stock.exists) = (key, 0, 0, false);
         }
         for line in self.lines.iter_mut().filter(|line| line.price.is_some()) {
             let key = (line.supply, line.item);
@@ -189,23 +189,23 @@ impl NewOrder {
     }
 
     /// The lines whose items exist: all, or all but the last.
-    fn found(&self) -> &[Line] {
+    fn existing_lines(&self) -> &[Line] {
         let unused = usize::from(self.lines.last().is_some_and(|line| line.price.is_none()));
         &self.lines[..self.lines.len() - unused]
     }
 
     fn has_unused(&self) -> bool {
-        self.found().len() < self.lines.len()
+        self.existing_lines().len() < self.lines.len()
     }
 
     fn takes(&self) -> bool {
         // A stock of two lines may be filled up twice, which one statement does not do.
-        self.can_take && self.stock.len() == self.found().len()
+        self.can_take && self.stock.len() == self.existing_lines().len()
     }
 
     /// Every item but an unused last one has to be there.
     fn check_items(&mut self) -> Result<(), String> {
-        if let Some(line) = self.found().iter().find(|line| line.price.is_none()) {
+        if let Some(line) = self.existing_lines().iter().find(|line| line.price.is_none()) {
             return Err(format!("there is no item {}", line.item));
         }
         if self.has_unused() && self.lines.last().is_some_and(|line| line.item != UNUSED_ITEM) {
@@ -216,7 +216,7 @@ impl NewOrder {
     }
 
     fn check_stock(&mut self, deduct: bool) -> Result<(), String> {
-        if let Some(stock) = self.stock.iter().find(|stock| !stock.found) {
+        if let Some(stock) = self.stock.iter().find(|stock| !stock.exists) {
             return Err(format!("there is no stock of {:?} (warehouse, item)", stock.key));
         }
         for line in self.lines.iter().filter(|line| deduct && line.price.is_some()) {
@@ -237,7 +237,7 @@ impl NewOrder {
         let key = (self.row.warehouse, self.row.item);
         let place = self.stock.partition_point(|stock| stock.key < key);
         if let Some(stock) = self.stock.get_mut(place).filter(|stock| stock.key == key) {
-            (stock.left, stock.generic, stock.found) = (self.row.number, self.row.generic, true);
+            (stock.left, stock.generic, stock.exists) = (self.row.number, self.row.generic, true);
             std::mem::swap(&mut stock.info, &mut self.row.info);
         }
     }
@@ -249,12 +249,12 @@ impl NewOrder {
     /// What the terminal shows: total of the order in units of 10^-10, and how many lines are of a
     /// generic brand (clauses 2.4.2.2 and 2.4.3.3).
     pub fn shown(&self) -> (i128, usize) {
-        let found = self.found();
-        let sum: i64 = found.iter().map(amount).sum();
+        let lines = self.existing_lines();
+        let sum: i64 = lines.iter().map(amount).sum();
         let Rates { discount, warehouse_tax, district_tax } = self.rates;
         let whole = 10_i64.pow(RATE.into());
         let factor = (whole - discount) * (whole + warehouse_tax + district_tax);
-        let generic = found.iter().filter(|line| line.generic && self.stock[line.stock].generic);
+        let generic = lines.iter().filter(|line| line.generic && self.stock[line.stock].generic);
         (i128::from(sum) * i128::from(factor), generic.count())
     }
 }
@@ -325,7 +325,7 @@ impl Transaction for NewOrder {
             Is::Items => Turn::Each(self.lines.len()),
             Is::TakeStock => when(self.takes(), Turn::Each(self.stock.len())),
             Is::Stock | Is::UpdateStock => when(!self.takes(), Turn::Each(self.stock.len())),
-            Is::Lines => Turn::Each(self.found().len()),
+            Is::Lines => Turn::Each(self.existing_lines().len()),
             Is::Commit => when(!self.has_unused(), Turn::Once),
             Is::Rollback => when(self.has_unused(), Turn::Once),
             _ => Turn::Once,

@@ -96,7 +96,7 @@ impl Transaction for OrderStatus {
     /// those of `customer` and `lines`, are what a terminal would show.
     fn cell(&mut self, step: Is, column: usize, value: &Value<'_>) -> Result<(), String> {
         match (step, column) {
-            (Is::ByName, 0) => self.customer.found(integer(value)?),
+            (Is::ByName, 0) => self.customer.add_candidate(integer(value)?),
             (Is::Order, 0) => self.order = integer(value)?,
             _ => {}
         }

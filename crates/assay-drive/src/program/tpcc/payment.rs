@@ -155,7 +155,7 @@ impl Transaction for Payment {
     /// Further ones are of no matter here.
     fn cell(&mut self, step: Is, column: usize, value: &Value<'_>) -> Result<(), String> {
         match (step, column) {
-            (Is::ByName, 0) => self.customer.found(integer(value)?),
+            (Is::ByName, 0) => self.customer.add_candidate(integer(value)?),
             (Is::Warehouse | Is::Places, 0) => name(value, &mut self.warehouse_name)?,
             (Is::District, 0) | (Is::Places, 1) => name(value, &mut self.district_name)?,
             _ => {}

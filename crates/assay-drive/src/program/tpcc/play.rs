@@ -164,8 +164,8 @@ impl<T: Transaction> Play<T> {
         }
         let steps = operation.statements.iter().map(|one| {
             let name = one.name.as_deref().unwrap_or_default();
-            let known = T::STEPS.iter().find(|step| step.name == name);
-            known.map(|step| step.is).ok_or_else(|| {
+            let step = T::STEPS.iter().find(|step| step.name == name);
+            step.map(|step| step.is).ok_or_else(|| {
                 let all = names(T::STEPS.iter().map(|step| step.name));
                 format!("it asks no statement named {name:?}, but these: {all}")
             })
@@ -174,8 +174,8 @@ impl<T: Transaction> Play<T> {
         let registers = operation.registers.iter().map(|name| Self::register(name));
         let registers = registers.collect::<Result<_, _>>()?;
         let there = |asked| {
-            let known = T::STEPS.iter().zip(&families);
-            known.into_iter().any(|(step, family)| step.is == asked && family.is_some())
+            let pairs = T::STEPS.iter().zip(&families);
+            pairs.into_iter().any(|(step, family)| step.is == asked && family.is_some())
         };
         transaction.opened(&there);
         Ok(Self {
@@ -193,13 +193,13 @@ impl<T: Transaction> Play<T> {
 
     fn register(text: &str) -> Result<(T::Register, Option<usize>), String> {
         let (name, number) = text.split_once('.').map_or((text, None), |(a, b)| (a, Some(b)));
-        let Some(known) = T::REGISTERS.iter().find(|register| register.name == name) else {
+        let Some(register) = T::REGISTERS.iter().find(|register| register.name == name) else {
             let all = names(T::REGISTERS.iter().map(|register| register.name));
             return Err(format!("it has no register {text:?}, but these: {all}"));
         };
         let element = match number {
             None => None,
-            Some(_) if !known.listed => {
+            Some(_) if !register.listed => {
                 return Err(format!("register {text:?}: there is one {name}, and no list"));
             }
             Some(number) => match number.parse::<usize>() {
@@ -207,7 +207,7 @@ impl<T: Transaction> Play<T> {
                 _ => return Err(format!("register {text:?}: elements are numbered from 1")),
             },
         };
-        Ok((known.is, element))
+        Ok((register.is, element))
     }
 }
 

@@ -70,7 +70,8 @@ pub struct Link {
 
 /// The error of a bridge that is gone.
 pub fn gone(reason: impl std::fmt::Display) -> SessionError {
-    let message = format!("the bridge to the JDBC driver is gone ({reason}): its log says why");
+    let message =
+        format!("the bridge process of the JDBC driver ended ({reason}): its log has the cause");
     SessionError { class: CONNECTION_LOST.into(), message, retryable: false }
 }
 
@@ -281,7 +282,7 @@ impl Link {
         let class = match (&*state, lost) {
             ("", true) => CONNECTION_LOST,
             ("", false) => GENERAL,
-            (told, _) => told,
+            (state, _) => state,
         };
         let retryable = flags & RETRYABLE != 0;
         Ok((SessionError { class: class.into(), message: text, retryable }, lost))

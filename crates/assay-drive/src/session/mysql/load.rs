@@ -93,7 +93,7 @@ impl Loading {
     fn must(&mut self, text: &str) -> Result<(), String> {
         match self.link.command(text) {
             Ok(None) => Ok(()),
-            Ok(Some(error)) => Err(words(&error)),
+            Ok(Some(error)) => Err(error_text(&error)),
             Err(error) => Err(error.to_string()),
         }
     }
@@ -112,7 +112,7 @@ impl Loading {
             Reply::Error(error) if REFUSALS.contains(&error.number) => {
                 Ok((self.insert_all(first, source)?, Way::Insert))
             }
-            Reply::Error(error) => Err(words(&error)),
+            Reply::Error(error) => Err(error_text(&error)),
             _ => Err("the server answers a load without asking for its rows".into()),
         }
     }
@@ -160,7 +160,7 @@ impl Loading {
         self.link.line.inbox.framing.expect(file.number);
         match self.answer()? {
             Reply::Done => self.complete(rows),
-            Reply::Error(error) => Err(words(&error)),
+            Reply::Error(error) => Err(error_text(&error)),
             _ => Err("the server answers a file with rows".into()),
         }
     }
@@ -236,7 +236,7 @@ impl Loading {
         self.flush()?;
         match self.answer()? {
             Reply::Done => self.complete(count as u64).map(|_| count),
-            Reply::Error(error) => Err(words(&error)),
+            Reply::Error(error) => Err(error_text(&error)),
             _ => Err("the server answers an insert with rows".into()),
         }
     }
@@ -251,7 +251,7 @@ impl Loading {
         self.flush()?;
         match self.answer()? {
             Reply::Prepared(id, _) => Ok(*inserts.prepared[rows.ilog2() as usize].insert(id)),
-            Reply::Error(error) => Err(words(&error)),
+            Reply::Error(error) => Err(error_text(&error)),
             _ => Err("the server does not prepare an insert".into()),
         }
     }
@@ -342,7 +342,7 @@ fn write_line(columns: &[Cells<'_>], row: usize, out: &mut Vec<u8>) -> Result<()
     Ok(())
 }
 
-fn words(error: &ServerError) -> String {
+fn error_text(error: &ServerError) -> String {
     format!("{}: {}", error.state, error.message)
 }
 

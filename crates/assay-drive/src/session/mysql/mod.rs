@@ -71,13 +71,13 @@ enum Next {
 
 /// What is known of a statement.
 #[derive(Clone, Debug)]
-struct Known {
+struct StatementState {
     way: Way,
     definitions: Definitions,
     columns: Arc<[Column]>,
 }
 
-impl Known {
+impl StatementState {
     fn nothing() -> Self {
         Self { way: Way::Unknown, definitions: Definitions::default(), columns: Arc::default() }
     }
@@ -99,7 +99,7 @@ pub struct MysqlSession {
     conductor: Conductor,
     linked: Linked<Link>,
     backend: Option<Backend>,
-    known: Vec<Vec<Known>>,
+    states: Vec<Vec<StatementState>>,
     operation: usize,
     next: Next,
     rolling_back: bool,
@@ -116,9 +116,10 @@ impl MysqlSession {
         seed: u64,
         number: u32,
     ) -> Result<Self, SessionError> {
-        let known = script.operations.iter().map(|o| vec![Known::nothing(); o.statements.len()]);
+        let states =
+            script.operations.iter().map(|o| vec![StatementState::nothing(); o.statements.len()]);
         let mut session = Self {
-            known: known.collect(),
+            states: states.collect(),
             config,
             conductor: Conductor::new(Arc::new(with_places(&script)), seed, number)?,
             linked: Linked::default(),
@@ -138,8 +139,8 @@ impl MysqlSession {
         let (means, id) = (means(&self.config, &link), link.id());
         self.linked.connected(link, means)?;
         self.backend = Some(Backend::Connection(id));
-        for statements in &mut self.known {
-            statements.fill(Known::nothing());
+        for statements in &mut self.states {
+            statements.fill(StatementState::nothing());
         }
         Ok(())
     }
@@ -198,16 +199,16 @@ impl MysqlSession {
         let waiting = self.linked.link.as_ref().map_or(0, |link| link.line.out.unsent());
         reads
             && waiting < BATCH_BYTES_MAX
-            && !matches!(self.known[self.operation][statement].way, Way::Unknown)
+            && !matches!(self.states[self.operation][statement].way, Way::Unknown)
     }
 
     /// Encodes a statement's execution; false if it must be prepared before.
     fn encode(&mut self, statement: usize) -> Result<bool, SessionError> {
         let by_number = self.conductor.script().prepared || self.conductor.values().len() > 0;
-        let known = &mut self.known[self.operation][statement];
+        let state = &mut self.states[self.operation][statement];
         let link = self.linked.link_mut()?;
         let text = &self.conductor.statement().text;
-        match &mut known.way {
+        match &mut state.way {
             Way::Unknown if by_number => {
                 link.prepare(statement, text);
                 return Ok(false);
@@ -260,27 +261,27 @@ impl MysqlSession {
     /// Takes a part of an answer. Errors are those of a connection that is of no more use.
     fn take(&mut self, asked: Request, reply: Reply) -> Result<(), SessionError> {
         let link = self.linked.link_mut()?;
-        let known = match asked {
+        let state = match asked {
             Request::Prepare(statement)
             | Request::Execute(statement)
             | Request::Text(statement) => {
-                Some((statement, &mut self.known[self.operation][statement]))
+                Some((statement, &mut self.states[self.operation][statement]))
             }
             Request::Command => None,
         };
-        match (reply, known) {
-            (Reply::Prepared(id, takes), Some((_, known))) => {
-                known.way = Way::Prepared(Prepared::new(id, takes));
-                known.take(&link.definitions)?;
+        match (reply, state) {
+            (Reply::Prepared(id, takes), Some((_, state))) => {
+                state.way = Way::Prepared(Prepared::new(id, takes));
+                state.take(&link.definitions)?;
             }
-            (Reply::Columns(told), Some((_, known))) => {
-                if told {
-                    known.take(&link.definitions)?;
+            (Reply::Columns(has_definitions), Some((_, state))) => {
+                if has_definitions {
+                    state.take(&link.definitions)?;
                 }
                 if !self.conductor.reads_rows() {
                     self.digesting.begin_result(
                         link,
-                        Arc::clone(&known.columns),
+                        Arc::clone(&state.columns),
                         asked.is_binary(),
                     );
                 }
@@ -323,28 +324,28 @@ impl MysqlSession {
 
     /// A statement that is parsed and planned anew each time is not known to the server any more.
     fn forget(&mut self, statement: usize) {
-        let known = &mut self.known[self.operation][statement];
-        if let (Way::Prepared(prepared), Some(link)) = (&known.way, &mut self.linked.link) {
+        let state = &mut self.states[self.operation][statement];
+        if let (Way::Prepared(prepared), Some(link)) = (&state.way, &mut self.linked.link) {
             link.close(prepared.id);
-            known.way = Way::Unknown;
+            state.way = Way::Unknown;
         }
     }
 
     /// Notes an error of the server, or goes another way.
     fn refused(&mut self, asked: Request, error: ServerError) {
-        let known = &mut self.known[self.operation];
+        let states = &mut self.states[self.operation];
         match asked {
             Request::Prepare(statement)
                 if error.number == NOT_PREPARED && self.conductor.values().len() == 0 =>
             {
-                known[statement].way = Way::Text;
+                states[statement].way = Way::Text;
                 return;
             }
             Request::Execute(statement) if error.number == NEEDS_REPREPARE => {
-                known[statement].way = Way::Unknown;
+                states[statement].way = Way::Unknown;
             }
             Request::Execute(statement) => {
-                if let Way::Prepared(prepared) = &mut known[statement].way {
+                if let Way::Prepared(prepared) = &mut states[statement].way {
                     prepared.forget_types();
                 }
                 if !self.conductor.script().prepared {
@@ -403,7 +404,7 @@ impl MysqlSession {
         binary: bool,
         row: Message,
     ) -> Result<(), SessionError> {
-        let columns = &self.known[self.operation][statement].columns;
+        let columns = &self.states[self.operation][statement].columns;
         let link = self.linked.link()?;
         let conductor = &mut self.conductor;
         let mut read = Ok(());

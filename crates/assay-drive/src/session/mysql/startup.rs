@@ -75,10 +75,12 @@ impl Greeting {
         let _character_set = fields.byte()?;
         let _status = fields.short()?;
         let high = fields.short()?;
-        let told = usize::from(fields.byte()?);
+        let nonce_length = usize::from(fields.byte()?);
         fields.bytes(6)?;
         let extensions = fields.long()?;
-        nonce.extend_from_slice(fields.bytes(told.saturating_sub(8).max(13).min(fields.0.len()))?);
+        nonce.extend_from_slice(
+            fields.bytes(nonce_length.saturating_sub(8).max(13).min(fields.0.len()))?,
+        );
         nonce.resize(NONCE_BYTES, 0);
         let capabilities =
             CapabilityFlags::from_bits_truncate(u32::from(low) | u32::from(high) << 16);
@@ -168,8 +170,8 @@ impl Talk<'_> {
         let mut body = vec![0; length];
         self.stream.read_exact(&mut body).map_err(|error| self.unreached(&error))?;
         if body.first() == Some(&ERR) {
-            let told = ServerError::read(&body).map_err(|reason| self.garbled(reason))?;
-            return Err(told.refusal(self.place));
+            let error = ServerError::read(&body).map_err(|reason| self.garbled(reason))?;
+            return Err(error.refusal(self.place));
         }
         if header[3] != self.number {
             let (came, due) = (header[3], self.number);
@@ -303,9 +305,9 @@ mod tests {
     #[test]
     fn an_error_is_read_with_and_without_its_state() {
         let read = |text: &[u8]| ServerError::read(&[b"\xff\x15\x04", text].concat()).unwrap();
-        let known = read(b"#28000Access  denied\n");
-        assert_eq!((known.number, known.state.as_str()), (1045, "28000"));
-        assert_eq!(known.message, "Access denied (1045)");
+        let error = read(b"#28000Access  denied\n");
+        assert_eq!((error.number, error.state.as_str()), (1045, "28000"));
+        assert_eq!(error.message, "Access denied (1045)");
         assert_eq!(read(b"Too many connections").state, "HY000");
     }
 }

@@ -55,12 +55,12 @@ impl Prepared {
             out.truncate(begin);
         }
         self.types.resize(count, TEXT);
-        for (known, value) in self.types.iter_mut().zip(conductor.values()) {
-            *known = type_of(value).unwrap_or(*known);
+        for (bound_type, value) in self.types.iter_mut().zip(conductor.values()) {
+            *bound_type = type_of(value).unwrap_or(*bound_type);
         }
         out.resize(begin + count.div_ceil(8), 0);
         out.push(1);
-        self.types.iter().for_each(|known| out.extend_from_slice(&[*known, 0]));
+        self.types.iter().for_each(|bound_type| out.extend_from_slice(&[*bound_type, 0]));
         self.write(conductor, begin, out);
         Ok(())
     }
@@ -72,10 +72,10 @@ impl Prepared {
 
     /// Writes values as long as their types are those that are known.
     fn write(&self, conductor: &Conductor, bitmap: usize, out: &mut Vec<u8>) -> bool {
-        for (place, (value, known)) in conductor.values().zip(&self.types).enumerate() {
+        for (place, (value, bound_type)) in conductor.values().zip(&self.types).enumerate() {
             match type_of(value) {
                 None => out[bitmap + place / 8] |= 1 << (place % 8),
-                Some(wanted) if wanted == *known => write_value(value, out),
+                Some(wanted) if wanted == *bound_type => write_value(value, out),
                 Some(_) => return false,
             }
         }

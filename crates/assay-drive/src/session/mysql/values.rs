@@ -381,7 +381,7 @@ mod tests {
         ) {
             let kind = |(number, flags, set, decimals)| Kind::of(number, flags, set, decimals);
             let columns: Vec<Column> = numbers.into_iter()
-                .map(|told| Column { name: String::new(), kind: kind(told) }).collect();
+                .map(|definition| Column { name: String::new(), kind: kind(definition) }).collect();
             let _ = each_value(&bytes, &columns, is_binary, |_, _| {});
             let _ = Column::read(&bytes);
         }

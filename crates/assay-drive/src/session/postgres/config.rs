@@ -266,8 +266,8 @@ fn servers(
     };
     let mut servers = Vec::new();
     for (host, address, port) in hosts(said)? {
-        let known = if host.is_empty() { address } else { host };
-        let password = password(known, port);
+        let password_host = if host.is_empty() { address } else { host };
+        let password = password(password_host, port);
         let name = (!host.is_empty()).then(|| host.to_owned());
         for place in places(host, address, port) {
             servers.push(Server { place, name: name.clone(), password: password.clone() });

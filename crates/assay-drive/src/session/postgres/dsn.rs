@@ -135,7 +135,7 @@ pub fn read(text: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<Sai
 fn check_keys(said: &Said) -> Result<(), ConfigError> {
     for key in said.keys().map(String::as_str) {
         let is_refused = REFUSED.iter().any(|refused| refused.key == key);
-        if KEYS.iter().any(|(known, _)| *known == key) || IGNORED.contains(&key) || is_refused {
+        if KEYS.iter().any(|(allowed, _)| *allowed == key) || IGNORED.contains(&key) || is_refused {
             continue;
         }
         let keys: Vec<&str> = KEYS.iter().map(|(key, _)| *key).collect();

@@ -384,9 +384,10 @@ impl Session for PostgresSession {
             return Ok(());
         };
         let described = self.described[self.operation].iter().enumerate().rev();
-        let with_rows = described.filter_map(|(number, known)| Some((number, known.as_ref()?)));
+        let with_rows =
+            described.filter_map(|(number, statement)| Some((number, statement.as_ref()?)));
         let Some((number, Described { columns, .. })) =
-            with_rows.into_iter().find(|(_, known)| !known.columns.is_empty())
+            with_rows.into_iter().find(|(_, statement)| !statement.columns.is_empty())
         else {
             return Ok(());
         };

@@ -83,7 +83,7 @@ impl Allowed {
         }
         let mut proofs = Vec::new();
         for name in names {
-            proofs.push(known(name.strip_prefix('!').unwrap_or(name))?);
+            proofs.push(parse_proof(name.strip_prefix('!').unwrap_or(name))?);
         }
         let all = Proof::ALL.map(|(_, proof)| proof);
         let allowed = all.into_iter().filter(|proof| proofs.contains(proof) == (excludes == 0));
@@ -96,9 +96,9 @@ impl Allowed {
     }
 }
 
-fn known(name: &str) -> Result<Proof, ConfigError> {
-    let found = Proof::ALL.iter().find(|(known, _)| *known == name);
-    found.map(|(_, proof)| *proof).ok_or_else(|| {
+fn parse_proof(name: &str) -> Result<Proof, ConfigError> {
+    let entry = Proof::ALL.iter().find(|(entry_name, _)| *entry_name == name);
+    entry.map(|(_, proof)| *proof).ok_or_else(|| {
         let names = Proof::ALL.map(|(name, _)| name);
         ConfigError(format!("require_auth {name:?}: one of {}", names.join(", ")))
     })

@@ -35,8 +35,8 @@ impl Role {
     /// The value of `target_session_attrs`.
     pub fn read(text: Option<&str>) -> Result<Self, ConfigError> {
         let text = text.unwrap_or("any");
-        let found = Self::ALL.iter().find(|(name, _)| *name == text);
-        found.map(|(_, role)| *role).ok_or_else(|| {
+        let entry = Self::ALL.iter().find(|(name, _)| *name == text);
+        entry.map(|(_, role)| *role).ok_or_else(|| {
             let names = Self::ALL.map(|(name, _)| name);
             ConfigError(format!("target_session_attrs {text:?}: one of {}", names.join(", ")))
         })

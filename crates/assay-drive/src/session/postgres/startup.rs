@@ -290,8 +290,8 @@ impl Talk<'_> {
         let Some(header) = self.unread.get(1..5) else { return Ok(()) };
         let length = u32::from_be_bytes([header[0], header[1], header[2], header[3]]);
         if length > MESSAGE_BYTES_MAX {
-            let told = format!("a message of {length} bytes before the first request");
-            return Err(self.garbled(&io::Error::other(told)));
+            let reason = format!("a message of {length} bytes before the first request");
+            return Err(self.garbled(&io::Error::other(reason)));
         }
         Ok(())
     }

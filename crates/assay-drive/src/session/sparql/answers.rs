@@ -123,7 +123,7 @@ impl Answers {
 
     /// Rows of the answer that was taken last, which is a statement's: counted where somebody asks
     /// for that now, or read by the operation's program.
-    pub fn told(
+    pub fn read_rows(
         &mut self,
         conductor: &mut Conductor,
         statement: usize,
@@ -433,8 +433,8 @@ mod tests {
             format!("{{{head}, {rows}, {rows}}}"),
         ] {
             let answers = answered(Form::Json, &[&text]);
-            let told = answers.keep(Path::new("/nowhere/a.arrow")).unwrap_err();
-            assert!(told.message.contains("a second"), "{text}: {}", told.message);
+            let error = answers.keep(Path::new("/nowhere/a.arrow")).unwrap_err();
+            assert!(error.message.contains("a second"), "{text}: {}", error.message);
         }
     }
 
@@ -458,8 +458,8 @@ mod tests {
     fn an_answer_that_breaks_off_is_an_error() {
         for cut in 1..JSON.len() {
             let mut answers = answered(Form::Json, &[&JSON[..cut]]);
-            let told = answers.digested().unwrap_err();
-            assert!(told.message.contains("cannot be read"), "{cut}: {}", told.message);
+            let error = answers.digested().unwrap_err();
+            assert!(error.message.contains("cannot be read"), "{cut}: {}", error.message);
         }
     }
 }

@@ -74,7 +74,7 @@ impl Place {
                     *self = before;
                     return Ok(at);
                 }
-                Err(Stop::Wrong(words)) => return Err(words),
+                Err(Stop::Wrong(reason)) => return Err(reason),
             }
         }
     }
@@ -150,10 +150,10 @@ impl Place {
                 return Err(json.wrong("a second answer"));
             }
             b"head" => {
-                if let Some(told) = json.head()? {
+                if let Some(names) = json.head()? {
                     self.has_columns = true;
                     if self.answer != Answer::Truth {
-                        *columns = told;
+                        *columns = names;
                     }
                 }
             }
@@ -176,14 +176,14 @@ impl Place {
 
 /// A value of an answer, as its members tell it.
 #[derive(Default)]
-struct Told<'a> {
+struct TermMembers<'a> {
     kind: Option<Text<'a>>,
     value: Option<Text<'a>>,
     language: Option<Text<'a>>,
     datatype: Option<Text<'a>>,
 }
 
-impl<'a> Told<'a> {
+impl<'a> TermMembers<'a> {
     fn term(self, json: &Json<'_>) -> Result<Term<'a>, Stop> {
         let Some(value) = self.value else { return Err(json.wrong("a term without a value")) };
         match self.kind.as_deref() {
@@ -404,18 +404,18 @@ impl<'a> Json<'a> {
 
     fn term(&mut self) -> Result<Term<'a>, Stop> {
         self.take(b'{')?;
-        let (mut told, mut follows) = (Told::default(), false);
+        let (mut members, mut follows) = (TermMembers::default(), false);
         while let Some(key) = self.key(follows)? {
             follows = true;
             match &*key {
-                b"type" => told.kind = Some(self.string()?),
-                b"value" if self.peek()? == b'"' => told.value = Some(self.string()?),
-                b"xml:lang" => told.language = Some(self.string()?),
-                b"datatype" => told.datatype = Some(self.string()?),
+                b"type" => members.kind = Some(self.string()?),
+                b"value" if self.peek()? == b'"' => members.value = Some(self.string()?),
+                b"xml:lang" => members.language = Some(self.string()?),
+                b"datatype" => members.datatype = Some(self.string()?),
                 _ => self.skip(0)?,
             }
         }
-        told.term(self)
+        members.term(self)
     }
 
     /// Reads any value and forgets it.

@@ -54,8 +54,8 @@ impl Link {
         let stream = match &config.tls {
             None => Stream::Tcp(line),
             Some(tls) if tls.mode == SslMode::Disable => Stream::Tcp(line),
-            Some(told) => {
-                let encrypted = tls::encrypt(&told.policy(), &config.host, line);
+            Some(tls) => {
+                let encrypted = tls::encrypt(&tls.policy(), &config.host, line);
                 let refused = |reason| ConnectError::Tls { place: place.to_string(), reason };
                 Stream::Tls(Box::new(encrypted.map_err(refused)?))
             }

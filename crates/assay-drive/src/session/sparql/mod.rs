@@ -238,7 +238,7 @@ impl SparqlSession {
             self.linked.disconnect();
         }
         let rows =
-            if taken? { self.answers.told(&mut self.conductor, self.statement)? } else { 0 };
+            if taken? { self.answers.read_rows(&mut self.conductor, self.statement)? } else { 0 };
         self.conductor.answered(self.statement, rows)?;
         self.next()
     }

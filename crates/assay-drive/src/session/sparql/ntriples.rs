@@ -66,7 +66,7 @@ mod tests {
 
     #[test]
     fn what_is_no_statement_says_where() {
-        for (text, words) in [
+        for (text, expected) in [
             ("<s> <p> .", "no term"),
             ("<s> <p> <o>", "without its point"),
             ("<s> <p> <o> . <s>", "without its point"),
@@ -74,8 +74,8 @@ mod tests {
             ("<s> _:p <o> .", "no statement"),
             ("@prefix a: <b> .", "no term"),
         ] {
-            let told = rows(text).unwrap_err();
-            assert!(told.contains(words), "{text}: {told}");
+            let message = rows(text).unwrap_err();
+            assert!(message.contains(expected), "{text}: {message}");
         }
     }
 }

@@ -336,8 +336,8 @@ mod tests {
     #[test]
     fn what_would_end_an_iri_is_refused() {
         for text in ["a> ?p ?o } #", "a b", "a\"", "{", "\\u003e", "a\n"] {
-            let told = written("DESCRIBE <${1}>", &[Bound::Text(text)]).unwrap_err();
-            assert!(told.contains("no blanks"), "{text}");
+            let message = written("DESCRIBE <${1}>", &[Bound::Text(text)]).unwrap_err();
+            assert!(message.contains("no blanks"), "{text}");
         }
         let iri = "http://x/\u{e9}?a=b&c#d";
         assert_eq!(written("<${1}>", &[Bound::Text(iri)]).unwrap(), format!("<{iri}>"));

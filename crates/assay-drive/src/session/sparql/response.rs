@@ -180,7 +180,7 @@ impl Response {
         let searched = self.line.len().saturating_sub(END_OF_HEAD.len() - 1);
         self.line.extend_from_slice(bytes);
         let rest = &self.line[searched..];
-        let Some(found) = rest.windows(END_OF_HEAD.len()).position(|w| w == END_OF_HEAD) else {
+        let Some(offset) = rest.windows(END_OF_HEAD.len()).position(|w| w == END_OF_HEAD) else {
             *bytes = &[];
             return if self.line.len() > HEAD_BYTES_MAX {
                 Err(format!("its head is longer than {HEAD_BYTES_MAX} bytes"))
@@ -188,7 +188,7 @@ impl Response {
                 Ok(false)
             };
         };
-        let end = searched + found + END_OF_HEAD.len();
+        let end = searched + offset + END_OF_HEAD.len();
         *bytes = &bytes[bytes.len() - (self.line.len() - end)..];
         self.line.truncate(end);
         Ok(true)
@@ -385,7 +385,7 @@ mod tests {
 
     #[test]
     fn what_is_no_response_says_why() {
-        for (text, words) in [
+        for (text, expected) in [
             ("SSH-2.0-x\r\n\r\n", "begins with"),
             ("HTTP/2 200\r\n\r\n", "begins with"),
             ("HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n", "a length of"),
@@ -398,8 +398,8 @@ mod tests {
             ),
             ("HTTP/1.1 204 No Content\r\n\r\nab", "2 bytes behind its end"),
         ] {
-            let told = fed(text).unwrap_err();
-            assert!(told.contains(words), "{text}: {told}");
+            let message = fed(text).unwrap_err();
+            assert!(message.contains(expected), "{text}: {message}");
         }
         assert!(fed(&"x".repeat(HEAD_BYTES_MAX + 1)).unwrap_err().contains("longer than"));
     }

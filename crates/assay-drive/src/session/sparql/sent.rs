@@ -189,7 +189,7 @@ mod tests {
         let sent = written(&config, "CLEAR ALL");
         assert!(sent.starts_with("POST /u HTTP/1.1\r\n"));
         assert!(sent.contains("Content-Type: application/sparql-update\r\n"));
-        let told = Sent::read(&Config { update: None, ..config }, "CLEAR ALL").unwrap_err();
-        assert!(told.message.contains("no endpoint for updates"));
+        let error = Sent::read(&Config { update: None, ..config }, "CLEAR ALL").unwrap_err();
+        assert!(error.message.contains("no endpoint for updates"));
     }
 }

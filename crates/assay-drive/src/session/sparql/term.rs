@@ -64,7 +64,7 @@ impl<'a> Term<'a> {
             Self::Iri(iri) => Value::Text(iri),
             Self::Blank => Value::Text(BLANK),
             Self::Literal(text, Of::Datatype(datatype)) => {
-                known(text, datatype).unwrap_or(Value::Text(text))
+                typed_value(text, datatype).unwrap_or(Value::Text(text))
             }
             Self::Literal(text, _) => Value::Text(text),
         }
@@ -96,7 +96,7 @@ impl<'a> Term<'a> {
     fn by_value(&self) -> Option<Value<'static>> {
         match self {
             Self::Unbound => Some(Value::Null),
-            Self::Literal(text, Of::Datatype(datatype)) => known(text, datatype),
+            Self::Literal(text, Of::Datatype(datatype)) => typed_value(text, datatype),
             _ => None,
         }
     }
@@ -165,7 +165,7 @@ fn shortest(value: Value<'_>) -> Option<Value<'static>> {
 
 /// The value of a literal whose type is a number, a truth value, a date or a time of no zone;
 /// `None`: the type is another one, or the text is none of its values.
-fn known(text: &[u8], datatype: &[u8]) -> Option<Value<'static>> {
+fn typed_value(text: &[u8], datatype: &[u8]) -> Option<Value<'static>> {
     match datatype.strip_prefix(XSD)? {
         b"integer"
         | b"int"

@@ -123,7 +123,7 @@ mod tests {
 
     #[test]
     fn what_is_no_answer_says_where() {
-        for (text, words) in [
+        for (text, expected) in [
             ("", "no variables"),
             ("a\n", "no variable"),
             ("?a\n<x>\t<y>\n", "2 values for 1 variables"),
@@ -136,8 +136,8 @@ mod tests {
             ("?a\n\"x\"@\n", "language without a name"),
             ("?a\n<<( <a> <b> <c> )>>\n", "statement within a statement"),
         ] {
-            let told = read(text, true).unwrap_err();
-            assert!(told.contains(words), "{text:?}: {told}");
+            let message = read(text, true).unwrap_err();
+            assert!(message.contains(expected), "{text:?}: {message}");
         }
     }
 }

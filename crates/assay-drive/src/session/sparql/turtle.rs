@@ -131,9 +131,9 @@ fn unescaped(bytes: &[u8], of_text: bool) -> Option<Text<'_>> {
 
 /// Writes the character of so many hexadecimal digits; what stands behind them.
 fn code_point<'a>(bytes: &'a [u8], digits: usize, out: &mut Vec<u8>) -> Option<&'a [u8]> {
-    let (told, rest) = bytes.split_at_checked(digits)?;
+    let (hexadecimal, rest) = bytes.split_at_checked(digits)?;
     let mut code = 0;
-    for byte in told {
+    for byte in hexadecimal {
         code = code * 16 + char::from(*byte).to_digit(16)?;
     }
     let character = char::from_u32(code)?;

@@ -53,8 +53,8 @@ pub fn of(response: &Response, kind: Kind) -> Result<Option<Form>, SessionError>
 }
 
 fn form(head: &Head, kind: Kind) -> Result<Form, SessionError> {
-    let told = head.content_type.as_str();
-    match (told, kind) {
+    let content_type = head.content_type.as_str();
+    match (content_type, kind) {
         ("application/sparql-results+json" | "application/json", Kind::Select | Kind::Ask) => {
             Ok(Form::Json)
         }
@@ -68,8 +68,12 @@ fn form(head: &Head, kind: Kind) -> Result<Form, SessionError> {
              takes queries, such as http://host:port/sparql",
         )),
         _ => {
-            let told = if told.is_empty() { "nothing that says what it is" } else { told };
-            Err(failed("result", format!("the answer came as {told}, which was not asked for")))
+            let content_type =
+                if content_type.is_empty() { "nothing that says what it is" } else { content_type };
+            Err(failed(
+                "result",
+                format!("the answer came as {content_type}, which was not asked for"),
+            ))
         }
     }
 }
@@ -81,7 +85,7 @@ fn moved(head: &Head) -> SessionError {
 }
 
 fn unknown(head: &Head) -> SessionError {
-    let asks = head.authenticate.as_deref().and_then(|told| told.split(' ').next());
+    let asks = head.authenticate.as_deref().and_then(|challenge| challenge.split(' ').next());
     let asks = asks.unwrap_or("a proof");
     let message = if asks.eq_ignore_ascii_case("digest") {
         "the server wants to know who asks, by Digest, which is not spoken here: let it take Basic, or \
@@ -100,14 +104,14 @@ fn refused(head: &Head, status: u16, body: &[u8]) -> SessionError {
     let class = head.sql_state.clone().unwrap_or_else(|| format!("http_{status}"));
     let retryable = class == ROLLED_BACK;
     let read = &body[..body.len().min(WORDS_READ_BYTES)];
-    let words = words(&String::from_utf8_lossy(read), head.content_type.contains("html"));
-    let words = if words.is_empty() { "no reason given".into() } else { words };
+    let reason = plain_text(&String::from_utf8_lossy(read), head.content_type.contains("html"));
+    let reason = if reason.is_empty() { "no reason given".into() } else { reason };
     let mend = if status == 404 { "; is the path of the URL right?" } else { "" };
-    SessionError { class, message: format!("{words} (HTTP {status}){mend}"), retryable }
+    SessionError { class, message: format!("{reason} (HTTP {status}){mend}"), retryable }
 }
 
 /// A server's words on one line, without the marks of a web page.
-fn words(text: &str, marked: bool) -> String {
+fn plain_text(text: &str, marked: bool) -> String {
     let mut plain = String::with_capacity(text.len().min(4 * WORDS_MAX));
     let mut within = false;
     for character in text.chars() {
@@ -129,7 +133,7 @@ fn words(text: &str, marked: bool) -> String {
 mod tests {
     use super::*;
 
-    fn told(head: &str, body: &str, kind: Kind) -> Result<Option<Form>, SessionError> {
+    fn verdict(head: &str, body: &str, kind: Kind) -> Result<Option<Form>, SessionError> {
         let mut response = Response::default();
         let length = body.len();
         let text = format!("HTTP/1.1 {head}\r\nContent-Length: {length}\r\n\r\n{body}");
@@ -139,21 +143,21 @@ mod tests {
 
     #[test]
     fn an_answer_has_the_form_that_its_head_says() {
-        for (told_as, kind, form) in [
+        for (content_type, kind, form) in [
             ("application/sparql-results+json;charset=utf-8", Kind::Ask, Form::Json),
             ("text/tab-separated-values", Kind::Select, Form::Tsv),
             ("Application/N-Triples", Kind::Graph, Form::NTriples),
         ] {
-            let head = format!("200 OK\r\nContent-Type: {told_as}");
-            assert_eq!(told(&head, "", kind), Ok(Some(form)));
+            let head = format!("200 OK\r\nContent-Type: {content_type}");
+            assert_eq!(verdict(&head, "", kind), Ok(Some(form)));
         }
-        assert_eq!(told("204 No Content", "", Kind::Update), Ok(None));
-        assert_eq!(told("200 OK\r\nContent-Type: text/html", "done", Kind::Update), Ok(None));
+        assert_eq!(verdict("204 No Content", "", Kind::Update), Ok(None));
+        assert_eq!(verdict("200 OK\r\nContent-Type: text/html", "done", Kind::Update), Ok(None));
     }
 
     #[test]
     fn what_is_no_answer_says_why_and_the_mend() {
-        for (head, body, class, words) in [
+        for (head, body, class, expected) in [
             ("200 OK\r\nX-SPARQL-MaxRows: 10", "", "truncated", "after 10 rows"),
             ("200 OK\r\nX-SQL-State: S1TAT", "", "partial", "its time was up"),
             ("200 OK\r\nContent-Encoding: gzip", "", "result", "packed as gzip"),
@@ -168,9 +172,9 @@ mod tests {
             ("500 No\r\nContent-Type: text/html", "<b>x</b>a < b", "http_500", "x a"),
             ("500 No\r\nX-SQL-State: 40001", "deadlock", "40001", "deadlock (HTTP 500)"),
         ] {
-            let error = told(head, body, Kind::Select).unwrap_err();
+            let error = verdict(head, body, Kind::Select).unwrap_err();
             assert_eq!(error.class, class, "{head}");
-            assert!(error.message.contains(words), "{head}: {}", error.message);
+            assert!(error.message.contains(expected), "{head}: {}", error.message);
             assert_eq!(error.retryable, class == "40001");
         }
     }

@@ -46,16 +46,16 @@ impl Config {
             }
             Ok(connection)
         };
-        open().map_err(|error| self.told(error))
+        open().map_err(|error| self.session_error(error))
     }
 
     /// An error as the driver counts it: by SQLite's name of it. Whoever finds the file or a table locked may try
     /// again.
-    pub fn told(&self, error: Error) -> SessionError {
+    pub fn session_error(&self, error: Error) -> SessionError {
         let (code, message) = match error {
-            Error::SqliteFailure(told, Some(words)) => (told.extended_code, words),
-            Error::SqlInputError { error: told, msg, .. } => (told.extended_code, msg),
-            Error::SqliteFailure(told, None) => (told.extended_code, told.to_string()),
+            Error::SqliteFailure(cause, Some(message)) => (cause.extended_code, message),
+            Error::SqlInputError { error: cause, msg, .. } => (cause.extended_code, msg),
+            Error::SqliteFailure(cause, None) => (cause.extended_code, cause.to_string()),
             other => return failure("sqlite", other.to_string()),
         };
         let name = self.names.get(&code).or_else(|| self.names.get(&(code & PRIMARY_MASK)));
@@ -85,16 +85,17 @@ mod tests {
 
     #[test]
     fn an_error_has_the_name_of_its_extended_code_or_else_of_its_code() {
-        let told = |code, words: Option<&str>| {
-            config().told(Error::SqliteFailure(ffi::Error::new(code), words.map(Into::into)))
+        let session_error = |code, message: Option<&str>| {
+            config()
+                .session_error(Error::SqliteFailure(ffi::Error::new(code), message.map(Into::into)))
         };
-        let busy = told(517, Some("database is locked"));
+        let busy = session_error(517, Some("database is locked"));
         assert_eq!((busy.class.as_str(), busy.retryable), ("SQLITE_BUSY_SNAPSHOT", true));
         assert_eq!(busy.message, "database is locked");
-        assert_eq!(told(5 | 9 << 8, Some("")).class, "SQLITE_BUSY");
-        let other = told(1, Some(""));
+        assert_eq!(session_error(5 | 9 << 8, Some("")).class, "SQLITE_BUSY");
+        let other = session_error(1, Some(""));
         assert_eq!((other.class.as_str(), other.retryable), ("SQLITE_ERROR", false));
-        assert_eq!(told(77, Some("")).class, "SQLITE_77");
+        assert_eq!(session_error(77, Some("")).class, "SQLITE_77");
     }
 
     #[test]

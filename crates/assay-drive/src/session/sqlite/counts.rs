@@ -67,15 +67,15 @@ impl Counts {
 /// Brings a connection's figures to its `Counts`.
 #[derive(Debug, Default)]
 pub struct Counting {
-    told: [u32; CODES.len()],
+    last_counts: [u32; CODES.len()],
 }
 
 impl Counting {
     /// Reads the figures anew.
     pub fn tell(&mut self, connection: &Connection, counts: &Counts) {
-        for ((code, told), count) in CODES.iter().zip(&mut self.told).zip(&counts.0) {
+        for ((code, last), count) in CODES.iter().zip(&mut self.last_counts).zip(&counts.0) {
             let now = counted(connection, *code);
-            count.fetch_add(grown(std::mem::replace(told, now), now), Ordering::Relaxed);
+            count.fetch_add(grown(std::mem::replace(last, now), now), Ordering::Relaxed);
         }
     }
 }

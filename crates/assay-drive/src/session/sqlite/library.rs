@@ -18,7 +18,7 @@ static IS_THERE: AtomicBool = AtomicBool::new(false);
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sqlite3_assay_init(
     db: *mut ffi::sqlite3,
-    words: *mut *mut c_char,
+    error_message: *mut *mut c_char,
     api: *mut ffi::sqlite3_api_routines,
 ) -> c_int {
     let stays = |_| {
@@ -26,7 +26,7 @@ pub unsafe extern "C" fn sqlite3_assay_init(
         Ok(true)
     };
     // SAFETY: the pointers are passed on as they came.
-    unsafe { Connection::extension_init2(db, words, api, stays) }
+    unsafe { Connection::extension_init2(db, error_message, api, stays) }
 }
 
 /// Whether SQLite has handed over its functions.

@@ -27,27 +27,28 @@ pub fn load<R: RecordBatchReader>(
     table: &str,
     rows: R,
 ) -> Result<u64, SessionError> {
-    let told = |error| config.told(error);
+    let session_error = |error| config.session_error(error);
     let connection = config.open()?;
     let name = table.replace('"', "\"\"");
     let places = vec!["?"; rows.schema().fields().len()].join(", ");
-    connection.execute_batch("begin").map_err(told)?;
-    let mut insert =
-        connection.prepare(&format!("insert into \"{name}\" values ({places})")).map_err(told)?;
+    connection.execute_batch("begin").map_err(session_error)?;
+    let mut insert = connection
+        .prepare(&format!("insert into \"{name}\" values ({places})"))
+        .map_err(session_error)?;
     let mut loaded = 0;
     for batch in rows {
         let batch = batch.map_err(|error| failure("rows", error.to_string()))?;
         let columns = cells(&batch).map_err(|reason| failure("rows", reason))?;
         for row in 0..batch.num_rows() {
             for (place, column) in (1..).zip(&columns) {
-                column.bind(row, place, &mut insert).map_err(told)?;
+                column.bind(row, place, &mut insert).map_err(session_error)?;
             }
-            insert.raw_execute().map_err(told)?;
+            insert.raw_execute().map_err(session_error)?;
         }
         loaded += batch.num_rows() as u64;
     }
     drop(insert);
-    connection.execute_batch("commit").map_err(told)?;
+    connection.execute_batch("commit").map_err(session_error)?;
     Ok(loaded)
 }
 

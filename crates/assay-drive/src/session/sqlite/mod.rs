@@ -73,7 +73,7 @@ impl SqliteSession {
     ) -> Result<Self, SessionError> {
         let mut connection = config.open()?;
         let counts = Arc::default();
-        hooks::install(&mut connection, &counts).map_err(|error| config.told(error))?;
+        hooks::install(&mut connection, &counts).map_err(|error| config.session_error(error))?;
         let described: Vec<Vec<_>> =
             script.operations.iter().map(|asked| vec![None; asked.statements.len()]).collect();
         let statements = described.iter().map(Vec::len).sum();
@@ -108,7 +108,7 @@ impl SqliteSession {
         let Self { config, conductor, connection, described, results, .. } = self;
         let columns = &mut described[conductor.operation()][statement];
         let text = &conductor.statement().text;
-        let failed = |error| config.told(error);
+        let failed = |error| config.session_error(error);
         if conductor.script().prepared {
             let mut prepared = connection.prepare_cached(text).map_err(failed)?;
             executed(config, connection, conductor, statement, &mut prepared, columns, results)
@@ -125,7 +125,7 @@ impl SqliteSession {
         }
         let ended = self.connection.execute_batch("rollback");
         played?;
-        ended.map_err(|error| self.config.told(error))?;
+        ended.map_err(|error| self.config.session_error(error))?;
         Err(SessionError::open_transaction())
     }
 }
@@ -137,32 +137,32 @@ fn executed(
     conductor: &mut Conductor,
     number: usize,
     statement: &mut Statement<'_>,
-    known: &mut Option<Arc<[Column]>>,
+    described: &mut Option<Arc<[Column]>>,
     results: &mut Results,
 ) -> Result<u64, SessionError> {
     for (place, value) in (1..).zip(conductor.values()) {
-        values::bind(statement, place, value).map_err(|error| config.told(error))?;
+        values::bind(statement, place, value).map_err(|error| config.session_error(error))?;
     }
     let width = statement.column_count();
     if width == 0 {
         let before = connection.total_changes();
-        let changed = statement.raw_execute().map_err(|error| config.told(error))?;
+        let changed = statement.raw_execute().map_err(|error| config.session_error(error))?;
         // What it tells is of the last statement that changed any.
         return Ok(if connection.total_changes() == before { 0 } else { changed as u64 });
     }
     let program_reads = conductor.reads_rows();
     if !program_reads {
-        let columns = match known {
+        let columns = match described {
             Some(columns) if columns.len() == width => Arc::clone(columns),
-            _ => Arc::clone(known.insert(held::described(statement))),
+            _ => Arc::clone(described.insert(held::described(statement))),
         };
         results.held.begin(columns);
     }
     let (mut rows, mut count) = (statement.raw_query(), 0);
-    while let Some(row) = rows.next().map_err(|error| config.told(error))? {
+    while let Some(row) = rows.next().map_err(|error| config.session_error(error))? {
         count += 1;
         for index in 0..width {
-            let value = row.get_ref(index).map_err(|error| config.told(error))?;
+            let value = row.get_ref(index).map_err(|error| config.session_error(error))?;
             if program_reads {
                 conductor.cell(number, index, &values::read(value))?;
             } else {

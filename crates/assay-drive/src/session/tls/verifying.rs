@@ -51,8 +51,8 @@ impl Verifier {
 }
 
 fn bundle() -> Result<PathBuf, String> {
-    let found = BUNDLES.map(PathBuf::from).into_iter().find(|path| path.exists());
-    found.ok_or_else(|| "this host has no bundle of certificates: name a file with theirs".into())
+    let path = BUNDLES.map(PathBuf::from).into_iter().find(|path| path.exists());
+    path.ok_or_else(|| "this host has no bundle of certificates: name a file with theirs".into())
 }
 
 impl Chain {
@@ -130,8 +130,8 @@ impl ServerCertVerifier for Verifier {
         cert: &CertificateDer<'_>,
         signed: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        let known = &self.provider.signature_verification_algorithms;
-        rustls::crypto::verify_tls12_signature(message, cert, signed, known)
+        let algorithms = &self.provider.signature_verification_algorithms;
+        rustls::crypto::verify_tls12_signature(message, cert, signed, algorithms)
     }
 
     fn verify_tls13_signature(
@@ -140,8 +140,8 @@ impl ServerCertVerifier for Verifier {
         cert: &CertificateDer<'_>,
         signed: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        let known = &self.provider.signature_verification_algorithms;
-        rustls::crypto::verify_tls13_signature(message, cert, signed, known)
+        let algorithms = &self.provider.signature_verification_algorithms;
+        rustls::crypto::verify_tls13_signature(message, cert, signed, algorithms)
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {

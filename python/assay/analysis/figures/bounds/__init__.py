@@ -1,1 +1,1 @@
-"""Figures of the resources that limit queries, and of the effects of changes."""
+"""Study results on the resources that limit queries, and on the effects of changes."""

@@ -1,4 +1,4 @@
-"""The figure of elasticities: how an operation's time responds to the capacity of each resource."""
+"""Elasticity tables: how an operation's time responds to the capacity of each resource."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ SHAPES = {
 
 @dataclass(frozen=True)
 class Diagnosed:
-    """The diagnosis of one operation. `name` includes the subject only if there are several."""
+    """The diagnosis of one operation, with the engine or setting in its name if several."""
 
     name: str
     diagnosis: Diagnosis
@@ -70,7 +70,7 @@ class Diagnosed:
 
 
 def figure(asked: Asked) -> Figure:
-    """Return the figure of elasticities by operation."""
+    """Return a chart of the elasticity of each operation's time to each resource."""
     diagnosed, missing = _diagnosed(asked)
     subjects: dict[str, dict[float, Spread]] = {}
     for operation in diagnosed:
@@ -107,7 +107,7 @@ def figure(asked: Asked) -> Figure:
 
 
 def _diagnosed(asked: Asked) -> tuple[list[Diagnosed], list[str]]:
-    """Return a diagnosis per operation and subject, and a sentence for each one that is missing."""
+    """Return a diagnosis per operation and engine, and a sentence for each missing one."""
     made, missing = [], []
     varied = tuple({name for run in asked.runs for name in run.levels if _varies(asked, name)})
     subjects = subjects_of(asked, without=varied)
@@ -127,13 +127,13 @@ def _diagnosed(asked: Asked) -> tuple[list[Diagnosed], list[str]]:
 
 
 def placed_of(runs: Sequence[StudyRun], ceiling: Ceiling, operation: str) -> Placed | None:
-    """Return the reads of the unlimited run against the disk's ceiling; None if not known."""
+    """Return how an unlimited run's reads compare with the disk's maximum; None if not known."""
     free = [run for run in runs if is_unhindered(run.run.facts["request"])]
     return placed_reads(middle_run(free, operation).run, ceiling, operation) if free else None
 
 
 def _varies(asked: Asked, factor: str) -> bool:
-    """Return whether a factor's levels limit or slow a resource."""
+    """Return True if a study's factor has levels that limit or slow a resource."""
     chosen = asked.options.get("factor")
     if chosen is not None:
         return bool(factor == chosen)
@@ -158,7 +158,9 @@ def _operations(asked: Asked, runs: tuple[StudyRun, ...]) -> list[str]:
         return played
     for name in chosen:
         if name not in played:
-            raise UsageError(f"no operation {name!r} in all runs; {suggestion(name, played)}")
+            raise UsageError(
+                f"no operation {name!r} was measured in all runs; {suggestion(name, played)}"
+            )
     return list(chosen)
 
 
@@ -168,7 +170,7 @@ def _subject(operation: Diagnosed, answer: TimeResponse, many: int) -> str:
 
 
 def _times(diagnosis: Diagnosis, answer: TimeResponse) -> dict[float, Spread]:
-    """Return the time relative to the run with all resources, by scarcity factor."""
+    """Return run time relative to the run with all resources, by the factor of scarcity."""
     base = diagnosis.time.middle
     times = {1.0: diagnosis.time}
     times |= {
@@ -232,7 +234,7 @@ def _levels(diagnosed: list[Diagnosed]) -> Iterator[tuple[Cell, ...]]:
 
 
 def _notes(diagnosed: list[Diagnosed]) -> tuple[str, ...]:
-    """Return notes on the method and on single operations."""
+    """Return notes on how elasticities were measured, and on single operations."""
     several = len(diagnosed) > 1
     remarks: dict[str, None] = {}
     for operation in diagnosed:

@@ -1,4 +1,4 @@
-"""Figure of predicted gains: how a model says that each supposed change alters a metric."""
+"""Chart of predicted gains: the change of a metric that a model predicts per supposed change."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ COLUMNS = (
 
 
 def figure(asked: Asked) -> Figure:
-    """Return the figure of predicted gains by change."""
+    """Return a chart of the predicted gain of each supposed change."""
     subjects = subjects_of(asked)
     named, kinds = _named(asked), _kinds(asked)
     missing: dict[str, None] = {}
@@ -93,27 +93,29 @@ def figure(asked: Asked) -> Figure:
 
 
 def _named(asked: Asked) -> dict[str, list[SupposedChange]]:
-    """Return the changes that the figure requests, by their names."""
+    """Return the supposed changes that the study requests, by their names."""
     changes = asked.options.get("changes", [])
     by_name: dict[str, list[SupposedChange]] = {}
     for change in changes:
         where = f"figure {asked.name}: change {change.get('name')!r}"
         if not isinstance(change.get("name"), str):
-            raise UsageError(f"figure {asked.name}: each of changes has a name")
+            raise UsageError(f"figure {asked.name}: every entry of changes needs a name")
         for key in change:
             if key not in ("name", *CHANGES):
                 raise UsageError(f"{where} has no key {key!r}; {suggestion(key, list(CHANGES))}")
         by_name[change["name"]] = list(_changes(change))
         if not by_name[change["name"]]:
-            raise UsageError(f"{where} changes nothing: give it one of {', '.join(CHANGES)}")
+            raise UsageError(
+                f"{where} does not say what to change: add one of {', '.join(CHANGES)}"
+            )
     return by_name
 
 
 def _kinds(asked: Asked) -> tuple[str, ...]:
-    """Return the kinds of changes to predict if the figure names no changes."""
+    """Return the kinds of changes to predict if the study names no changes."""
     option = asked.options.get("of")
     if option is not None and option not in KINDS:
-        raise UsageError(f"figure {asked.name}: option of is one of {', '.join(KINDS)}")
+        raise UsageError(f"figure {asked.name}: the option 'of' must be one of {', '.join(KINDS)}")
     return KINDS if option is None else (str(option),)
 
 
@@ -155,7 +157,7 @@ def _measured(run: Run) -> Measured:
 
 
 def _first(made: Prediction) -> PredictedMetric:
-    """Return the main metric of a prediction: the composite if the test has one, else the first."""
+    """Return the main metric of a prediction: TPC-H's composite, or else the first."""
     by_name = {metric.metric.name: metric for metric in made.metrics}
     return by_name.get("test_composite_per_h", made.metrics[0])
 
@@ -185,7 +187,7 @@ def _rows(
 
 
 def _gain(by_change: dict[str, dict[str, list[Prediction]]], change: str, subject: str) -> float:
-    """Return the relative improvement of a subject's metric by a change; negative if worse."""
+    """Return the relative improvement of a metric by a change; negative if worse."""
     made = by_change[change][subject]
     sign = 1 if _first(made[0]).metric.better == "higher" else -1
     return sign * _spread(made).middle
@@ -196,7 +198,7 @@ def _in_all(
     measures: list[Measure],
     by_change: dict[str, dict[str, list[Prediction]]],
 ) -> Iterator[str]:
-    """Yield one sentence about all subjects; nothing for a single subject."""
+    """Yield one sentence on the best change of all engines; nothing for a single engine."""
     best_changes = []
     for subject in subjects:
         mine = [measure for measure in measures if subject.name in measure.values]

@@ -1,4 +1,4 @@
-"""Figure that compares the chosen plan with forced plans, and with the optimiser's costs."""
+"""Chart that compares the optimiser's chosen plan with forced plans and with costs."""
 
 from __future__ import annotations
 
@@ -51,17 +51,17 @@ GOOD_RHO, POOR_RHO = 0.8, 0.4
 
 
 def figure(asked: Asked) -> Figure:
-    """Return the figure that compares the chosen plan with forced plans."""
+    """Return a chart that compares the optimiser's chosen plan with forced plans."""
     parts = {run.part: run.run for run in asked.runs}
     once = parts.get(str(asked.options.get("once", "once")))
     if once is None:
-        raise UsageError("no run has every plan once, so there is nothing to compare")
+        raise UsageError("no run executed every plan, so plans cannot be compared")
     rounds = parts.get(str(asked.options.get("rounds", "rounds")))
     planned = [run for run in parts.values() if run not in (once, rounds)]
     regret = regret_of(once, rounds, planned)
     if regret is None:
         raise UsageError(
-            "the chosen plan itself did not finish, so no other plan can be compared with it"
+            "the optimiser's plan did not finish, so other plans cannot be compared with it"
         )
     by_cost = regret.chosen.cost is not None
     measures = tuple(_measures(regret, by_cost=by_cost))

@@ -1,4 +1,4 @@
-"""Figure of removals: the cost of each query part, from runs without that part."""
+"""Table of the time that each query part costs, from runs without that part."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ DIFFERENCES_NAMED = 2
 
 @dataclass(frozen=True)
 class _Priced:
-    """The cost of the removable parts of a subject's queries, each removal with its subject."""
+    """The measured time of the removable parts of the queries of one engine or setting."""
 
     subject: str
     removal: Removal
 
 
 def figure(asked: Asked) -> Figure:
-    """Return the figure of the cost of query parts."""
+    """Return a table of the time that each query part costs."""
     priced: list[_Priced] = []
     missing: dict[str, None] = {}
     for group in _groups(asked):
@@ -71,7 +71,7 @@ def figure(asked: Asked) -> Figure:
 
 
 def _groups(asked: Asked) -> list[list[StudyRun]]:
-    """Return the runs in groups whose requests are equal except for the removed part."""
+    """Return runs in groups whose requests are equal except for the removed query part."""
     groups: dict[str, list[StudyRun]] = {}
     for run in asked.runs:
         request = run.run.facts["request"]
@@ -102,7 +102,7 @@ def _priced(group: list[StudyRun], missing: dict[str, None]) -> list[_Priced]:
 
 
 def _subject(group: list[StudyRun]) -> str:
-    """Return the name of a group of runs, without the levels in which these runs differ."""
+    """Return the name of a group of runs from the factor levels that all its runs share."""
     first = group[0]
     same = [
         (factor, name)
@@ -164,7 +164,7 @@ def _named_differences(differs: tuple[str, ...]) -> str:
 
 
 def _says(priced: list[_Priced]) -> Iterator[str]:
-    """Yield sentences: the cost of computation first, then the most expensive other parts."""
+    """Yield sentences on query parts: the cost of computation, then the most expensive others."""
     whole = [
         part for part in priced if part.removal.verdict == "reads the same" and part.removal.gain
     ]
@@ -185,7 +185,7 @@ def _says(priced: list[_Priced]) -> Iterator[str]:
 
 
 def _in_all(whole: list[_Priced]) -> str:
-    """Return one sentence about all queries together."""
+    """Return one sentence about the cost of computation in all queries together."""
     dearest = max(whole, key=_saved)
     sure = [part for part in whole if _is_sure(part.removal)]
     return (

@@ -1,4 +1,4 @@
-"""Figure of techniques: time without a technique divided by the time with all techniques."""
+"""Chart of planner techniques: time without each technique divided by time with all."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ IN_ALL = (
 
 
 def figure(asked: Asked) -> Figure:
-    """Return the figure of the effect of techniques."""
+    """Return a chart of the slowdown without each planner technique."""
     factor = str(asked.options.get("factor", FACTOR))
     shown = int(asked.options.get("shown", SHOWN))
     subjects = subjects_of(asked, without=(factor,))
@@ -95,12 +95,12 @@ def figure(asked: Asked) -> Figure:
 
 
 def _techniques_off(run: Run) -> tuple[str, ...]:
-    """Return the techniques that were switched off in a run."""
+    """Return the planner techniques that were switched off in a run."""
     return tuple(run.facts["request"].get("without", ()))
 
 
 def _by_technique(subject: Subject) -> dict[str, dict[int, StudyRun]]:
-    """Return runs by switched-off technique and round; runs with all techniques have the key ""."""
+    """Return runs by disabled planner technique and round; all-techniques runs have the key ""."""
     by_technique: dict[str, dict[int, StudyRun]] = {}
     for run in subject.runs:
         by_technique.setdefault(", ".join(_techniques_off(run.run)), {})[run.round] = run
@@ -108,7 +108,7 @@ def _by_technique(subject: Subject) -> dict[str, dict[int, StudyRun]]:
 
 
 def _worths(subject: Subject) -> list[Worth]:
-    """Return the effect of each technique, largest factor first, and whether plans changed."""
+    """Return the slowdown without each planner technique, and whether plans changed."""
     runs = _by_technique(subject)
     all_on = runs.pop("", {})
     made = worths(_seconds(all_on), {name: _seconds(some) for name, some in runs.items()})
@@ -259,7 +259,7 @@ def _notes(asked: Asked) -> tuple[str, ...]:
 
 
 def _missing(subject: Subject, by_subject: Mapping[str, Sequence[Worth]]) -> list[str]:
-    """Return a sentence for each operation that has no time without a technique."""
+    """Return a sentence for each operation whose time without a technique is missing."""
     runs = _by_technique(subject)
     if "" not in runs:
         return [

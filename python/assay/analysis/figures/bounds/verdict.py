@@ -1,4 +1,4 @@
-"""Figure of the resource that limits a query, from runs without computation or read-ahead."""
+"""Chart of the resource that limits a query, from runs without computation or read-ahead."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class _Case:
 
 
 def figure(asked: Asked) -> Figure:
-    """Return the figure of the resource that bounds a query."""
+    """Return a chart of the resource that limits a query."""
     operation = asked.options.get("operation")
     subjects = briefly(subjects_of(asked))
     baseline = next((subject for subject in subjects if _is_plain(subject.first)), None)
@@ -131,7 +131,7 @@ def _seconds(reads: QueryReads | None) -> float | None:
 def _without_computation(
     subjects: tuple[Subject, ...], baseline: Subject, operation: str | None
 ) -> Removal | None:
-    """Return the cost of the query's computation, against the complete query of the same rounds."""
+    """Return the time of the query's computation, from complete queries of the same rounds."""
     plain = {run.round: run.run for run in baseline.runs}
     for subject in subjects:
         request = subject.first.facts["request"]
@@ -171,7 +171,7 @@ def _verdict(removal: Removal | None, placed: Placed | None) -> Iterator[str]:
 
 
 def _longer(share: float) -> str:
-    """Return a change of time in words: `12 % longer`, or `12 % less` if the share is negative."""
+    """Return a change of time as text: `12 % longer`, or `12 % less`."""
     return f"{percent_text(abs(share))} {'longer' if share > 0 else 'less'}"
 
 
@@ -205,7 +205,7 @@ def _read_aheads(cases: list[_Case]) -> Iterator[str]:
 
 
 def _other_reads(before: QueryReads, after: QueryReads) -> str:
-    """Return a clause on the number and size of reads with and without read-ahead."""
+    """Return text on the number and size of disk reads with and without read-ahead."""
     if not (before.reads and after.reads and before.mean_read_bytes and after.mean_read_bytes):
         return ""
     reads_text = f"{after.reads:,.0f} reads of {text(after.mean_read_bytes, BYTES)}"

@@ -1,1 +1,1 @@
-"""Figures of clusters."""
+"""Study results on clusters: counters, barriers, scaling and predicted sizes."""

@@ -1,4 +1,4 @@
-"""Figure of barriers: times when nearly all nodes wait for the others, and the time lost."""
+"""Chart of barriers: times when nearly all cluster nodes wait for others, and the time lost."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ COLUMNS = (
 
 
 def figure(asked: Asked) -> Figure:
-    """Return the figure of time lost at barriers."""
+    """Return a chart of the time that clusters lost at barriers."""
     subjects = subjects_of(asked)
     measured = [subject for subject in subjects if _reason_missing(subject.first) is None]
     rows = tuple(
@@ -138,7 +138,7 @@ def _rows(subject: Subject, most: int) -> Iterator[tuple[Cell, ...]]:
 
 
 def _over_time(subject: Subject) -> Iterator[tuple[Cell, ...]]:
-    """Yield rows of the first round: time, busy cores of all nodes, and whether a barrier lasts."""
+    """Yield time, busy cores of all cluster nodes, and whether a barrier lasts."""
     cluster = summary_of(subject.first).cluster
     if cluster is None or not cluster.series:
         return

@@ -1,4 +1,4 @@
-"""Figure of a cluster's counters: messages, bytes, CPU and waiting, in total and by node."""
+"""Table of a cluster's counters: messages, bytes, CPU and waiting, in total and by node."""
 
 from __future__ import annotations
 
@@ -82,14 +82,14 @@ WANTED = (MESSAGES, BYTES, WAIT, BLOCKED, SCHEDULING, TASK)
 
 @dataclass(frozen=True)
 class MeasuredLine:
-    """The counters of a run's operation, and its cluster, which is None for a single server."""
+    """The cluster counters of a run, and its cluster; None for a single server."""
 
     line: Line | None
     cluster: Cluster | None
 
 
 def figure(asked: Asked) -> Figure:
-    """Return the figure of a cluster's counters."""
+    """Return a table of the counters of clusters."""
     chosen = asked.options.get("operation")
     subjects = subjects_of(asked)
     measures = tuple(_measures(subjects, chosen))
@@ -114,7 +114,7 @@ def figure(asked: Asked) -> Figure:
 
 
 def measured_line(run: Run, chosen: str | None) -> MeasuredLine:
-    """Return the counters of an operation of a run, or of the whole measured part under a load."""
+    """Return the cluster counters of one operation, or of the measured part under a load."""
     cluster, name = summary_of(run).cluster, chosen or longest(run)
     lines = operation_lines(run, {}, ()) if cluster is None else cluster.operations
     if name is not None and name in lines:
@@ -151,7 +151,7 @@ def _executed_measures(subjects: tuple[Subject, ...], chosen: str | None) -> Ite
 def _figure(
     name: str, chosen: str | None, scale: float = 1.0, worker: int | None = None
 ) -> Callable[[Run], float | None]:
-    """Return a function that reads a counter of all nodes or one worker; seconds without a name."""
+    """Return a function that reads one cluster counter of all nodes or of one worker."""
 
     def figure_of_run(run: Run) -> float | None:
         line = measured_line(run, chosen).line
@@ -189,7 +189,7 @@ def _tables(subjects: tuple[Subject, ...], chosen: str | None) -> Iterator[Table
 
 
 def _rows(subject: Subject, chosen: str | None) -> Iterator[tuple[Cell, ...]]:
-    """Yield the table rows of the first round: all nodes together, then each node."""
+    """Yield table rows of cluster counters: all nodes together, then each node."""
     line = measured_line(subject.first, chosen).line
     if line is None:
         return

@@ -1,4 +1,4 @@
-"""Figure of a query on one node and on several: work, messages between nodes, and speed-up.
+"""Charts of a query on one and on several nodes: work, messages and speed-up.
 
 Work, bytes and waits are counted on all hosts. A speed-up is measured only if each node has its own
 cores.
@@ -59,7 +59,7 @@ PLACES = 48
 
 @dataclass(frozen=True)
 class Quantified:
-    """A quantity that is reported for each number of nodes.
+    """A quantity that is charted for each number of cluster nodes.
 
     Attributes:
         key: Second part of a measure's key, after the number of nodes.
@@ -83,7 +83,7 @@ def _cost(key: str) -> Callable[[Run], float | None]:
 
 
 def _counted(word: str) -> Callable[[Run], float | None]:
-    """Return a function that reads a counter of a pass, summed over nodes; None if not counted."""
+    """Return a function that reads one cluster counter per execution of all operations."""
     scale = 1.0 / NS_PER_S if WORDS[word][1] == "ns" else 1.0
 
     def of(run: Run) -> float | None:
@@ -112,7 +112,7 @@ DRAWN = (CPU, SENT_MESSAGES, SENT_BYTES)
 
 @dataclass(frozen=True)
 class Spanned:
-    """A subject with its runs at each number of nodes.
+    """An engine or setting with its runs at each number of cluster nodes.
 
     Attributes:
         runs: Runs by number of working nodes, which is 1 for an engine that is not a cluster.
@@ -127,20 +127,20 @@ class Spanned:
 
     @property
     def name(self) -> str:
-        """Return the name of the subject."""
+        """The name of the engine or setting."""
         return self.subject.name
 
     @property
     def is_cluster(self) -> bool:
-        """Return whether the engine is a cluster."""
+        """True if the engine is a cluster."""
         return bool(workers_of(self.subject.first))
 
     def of(self, what: Quantified, nodes: int) -> Spread | None:
-        """Return the spread of a quantity over the rounds with this number of nodes."""
+        """Return the spread of a quantity over the rounds with a given number of nodes."""
         return spread(what.of(run.run) for run in self.runs.get(nodes, ()))
 
     def growth(self, what: Quantified, nodes: int) -> Factor | None:
-        """Return a quantity's factor relative to the fewest nodes, over rounds that have both."""
+        """Return the factor of a quantity relative to its value with the fewest nodes."""
         first = {run.round: what.of(run.run) for run in self.runs[min(self.runs)]}
         there = {run.round: what.of(run.run) for run in self.runs[nodes]}
         pairs = [(first.get(number), value) for number, value in there.items()]
@@ -152,7 +152,7 @@ class Spanned:
 
 
 def figure(asked: Asked) -> Figure:
-    """Return the figure of scaling by number of nodes."""
+    """Return a chart of time and work by number of cluster nodes."""
     factor = asked.options.get("factor", WORKERS)
     spanned = [_spanned(subject) for subject in subjects_of(asked, without=(factor,))]
     # Clusters come first. Single servers are the baseline that they are compared with.
@@ -269,7 +269,7 @@ def _finite(value: float | None) -> float | None:
 
 
 def _curves(spanned: Sequence[Spanned], levels: Sequence[int]) -> tuple[Table, ...]:
-    """Return one table for each chart of curves, with the columns of `CURVE_COLUMNS`."""
+    """Return the tables behind the scaling curves, one table per chart."""
     tables = []
     measured = [span for span in spanned if span.shared is None]
     for what, own in [(what, spanned) for what in DRAWN] + [(RATE, measured)]:

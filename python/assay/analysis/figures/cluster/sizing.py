@@ -1,4 +1,4 @@
-"""Figure of the predicted time of a workload on a hypothetical cluster, with all assumptions."""
+"""Chart of the predicted time of a workload on a hypothetical cluster, with its assumptions."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def cluster_of(options: Mapping[str, Any]) -> Cluster:
         UsageError: If an option's value is not valid.
     """
     if "nodes" not in options:
-        raise UsageError("nodes: say how many nodes there are to be, such as nodes = 16")
+        raise UsageError("nodes: write the number of nodes to predict for, such as nodes = 16")
     nodes = _read("nodes", options["nodes"], int, "16")
     cores = _read("cores", options.get("cores", CORES), int, str(CORES))
     utilisation = _read("utilisation", options.get("utilisation", 1.0), float, "0.6")
@@ -55,9 +55,11 @@ def cluster_of(options: Mapping[str, Any]) -> Cluster:
         frozenset(options),
     )
     if nodes < 1 or cores < 1:
-        raise UsageError("nodes and cores: whole numbers from 1 on")
+        raise UsageError("nodes and cores must be whole numbers of 1 or more")
     if not 0 < utilisation <= 1:
-        raise UsageError(f"utilisation {utilisation:g}: a part of the cores, above 0 and at most 1")
+        raise UsageError(
+            f"utilisation {utilisation:g}: write the used share of the cores, above 0 and at most 1"
+        )
     return cluster
 
 
@@ -69,11 +71,11 @@ def _read(name: str, value: object, read: Callable[[str], T], such_as: str) -> T
 
 
 def figure(asked: Asked) -> Figure:
-    """Return the figure of predicted cluster sizes."""
+    """Return a chart of the predicted time on hypothetical clusters."""
     cluster = cluster_of(asked.options)
     scale = float(asked.options.get("scale", 0.0))
     if not 0 < scale < float("inf"):
-        raise UsageError("scale: say of how much data, as a number above 0")
+        raise UsageError("scale: write the scale of the data as a number above 0")
     estimates: dict[str, Sized] = {}
     missing = []
     for subject in subjects_of(asked, without=asked.options.get("without", ("scale",))):
@@ -214,7 +216,7 @@ def _notes(estimates: Mapping[str, Sized]) -> Iterator[str]:
         subject = f"{name}: " if len(estimates) > 1 else ""
         for step in estimate.assumptions:
             value = f": {step.value}" if step.value else ""
-            yield f"{subject}{step.source}: {step.words}{value}"
+            yield f"{subject}{step.source}: {step.text}{value}"
 
 
 def _unknowns(estimates: Mapping[str, Sized], cluster: Cluster) -> Iterator[str]:

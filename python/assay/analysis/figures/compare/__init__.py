@@ -1,1 +1,1 @@
-"""Figures that compare engines, versions or settings."""
+"""Study results that compare engines, versions or settings."""

@@ -1,4 +1,4 @@
-"""Figure that compares two engines, versions or settings, and explains the difference."""
+"""Tables that compare two engines, versions or settings and explain the time difference."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SIDE = "side"
 
 
 def figure(asked: Asked) -> Figure:
-    """Return the figure of a comparison of two sides."""
+    """Return tables that compare two engines, versions or settings."""
     sides = _sides(asked)
     if len(sides) < 2:  # noqa: PLR2004 - a comparison has two sides
         missing = ("one side has no run: there is nothing to compare",)
@@ -58,7 +58,7 @@ def figure(asked: Asked) -> Figure:
 
 
 def _sides(asked: Asked) -> tuple[Subject, ...]:
-    """Return the two sides to compare.
+    """Return the two engines, versions or settings to compare.
 
     Raises:
         UsageError: If an option names an unknown side, or if no option chooses between more than
@@ -76,7 +76,9 @@ def _sides(asked: Asked) -> tuple[Subject, ...]:
     chosen = chosen or list(every)
     if len(chosen) > 2:  # noqa: PLR2004 - a comparison has two sides
         names = ", ".join(subject.name for subject in chosen)
-        raise UsageError(f"a comparison has two sides: say first and second of {names}")
+        raise UsageError(
+            f"a comparison has two sides: name them with first and second out of {names}"
+        )
     return tuple(chosen)
 
 
@@ -92,13 +94,13 @@ def _named(asked: Asked, every: Sequence[Subject], option: str, name: str) -> Su
 
 
 def _rounds(sides: Sequence[Subject]) -> list[tuple[Run, Run]]:
-    """Return the runs of both sides by round, without rounds in which a side has no run."""
+    """Return the runs of both compared systems by round, without incomplete rounds."""
     first, second = ({run.round: run.run for run in side.runs} for side in sides)
     return [(first[number], second[number]) for number in sorted(first) if number in second]
 
 
 def _names(sides: Sequence[Subject]) -> tuple[str, ...]:
-    """Return the names of the sides, with the engine versions if the names alone are equal."""
+    """Return the names of both compared systems, with engine versions if the names are equal."""
     names = [side.levels.get(SIDE, side.name) for side in sides]
     if names[0] == names[1]:
         names = [

@@ -1,4 +1,4 @@
-"""Tables of a comparison of two sides."""
+"""Tables of a comparison of two engines, versions or settings."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ DIFFERS = {True: "yes", False: "no", None: "-"}
 
 
 def tables_of(comparison: TwoSides, names: Sequence[str]) -> tuple[Table, ...]:
-    """Return all tables of a comparison that have rows."""
+    """Return the non-empty tables of a comparison of two systems."""
     made = [_forest(comparison, names), *_gain_tables(comparison), *_side_tables(comparison, names)]
     return tuple(table for table in made if table.rows)
 
@@ -51,7 +51,7 @@ def _forest(comparison: TwoSides, names: Sequence[str]) -> Table:
 
 
 def _gain_tables(comparison: TwoSides) -> Iterator[Table]:
-    """Yield tables of the difference by cause, by statement, and by cause and statement."""
+    """Yield tables of the time difference by cause, by statement, and by both."""
     gain, shown = comparison.gain, not is_noise(comparison)
     if gain is None:
         return
@@ -69,7 +69,7 @@ def _gain_tables(comparison: TwoSides) -> Iterator[Table]:
 
 
 def _side_tables(comparison: TwoSides, names: Sequence[str]) -> Iterator[Table]:
-    """Yield tables of plans, reads, latency tails, CPU time and settings of both sides."""
+    """Yield tables of plans, reads, latency tails, CPU time and settings of two systems."""
     sides = tuple(Column(name, SECONDS) for name in names)
     both = (*sides, Column("difference", SECONDS), *ENDS)
     columns = (OF, Column("what"), Column("says"), *sides)
@@ -95,7 +95,7 @@ TAILS = (("statement", None), ("share", SHARE), ("slower than", SECONDS))
 
 
 def is_noise(comparison: TwoSides) -> bool:
-    """Return whether the total difference is within noise. Then shares of it have no meaning."""
+    """Return True if the total time difference is within noise, so that shares mean nothing."""
     whole = next((ratio for ratio in comparison.ratios if ratio.what == WHOLE), None)
     if whole is None or comparison.gain is None:
         return True
@@ -103,7 +103,7 @@ def is_noise(comparison: TwoSides) -> bool:
 
 
 def whole_of(gain: SplitGain | None) -> str:
-    """Return the name of the compared unit of work: a transaction, or a pass."""
+    """Return the name of the compared unit: a transaction, or a pass over all operations."""
     return "a transaction" if gain is None or gain.is_mix else "a pass over all operations"
 
 
@@ -176,7 +176,7 @@ def _causes(gain: SplitGain, *, shown: bool) -> Iterator[tuple[Cell, ...]]:
 
 
 def plan_rows(evidence: Mapping[Key, Evidence]) -> Iterator[tuple[Cell, ...]]:
-    """Yield rows of differing plans and reads by statement; equal changes share a row."""
+    """Yield table rows of differing plans and reads by statement; equal changes share a row."""
     for (operation, statement), own in evidence.items():
         name = statement_label(operation, statement)
         changes = () if own.plans is None else own.plans.changes
@@ -199,7 +199,7 @@ def _sum(seconds: Iterable[float | None]) -> float | None:
 
 
 def _pruning(comparison: TwoSides) -> Iterator[tuple[Cell, ...]]:
-    """Yield rows of columns read, by statement and table; unneeded or unequal reads come first."""
+    """Yield table rows of columns read by statement and table, unneeded reads first."""
     rows = [
         (statement_label(*key), pruned.table, *_counts(pruned.first), *_counts(pruned.second))
         for key, evidence in comparison.evidence.items()
@@ -209,7 +209,7 @@ def _pruning(comparison: TwoSides) -> Iterator[tuple[Cell, ...]]:
 
 
 def is_remarkable(counts: Sequence[Cell]) -> bool:
-    """Return whether a side reads unneeded columns, or the sides read different numbers of columns.
+    """Return True if unneeded columns are read, or the two systems read different columns.
 
     Args:
         counts: Number of columns that the first side reads, that it needs, and the same for the
@@ -221,7 +221,7 @@ def is_remarkable(counts: Sequence[Cell]) -> bool:
 
 
 def _counts(columns: TableColumns | None) -> tuple[int | None, int | None]:
-    """Return the number of columns that are read, and that are needed; None if not reported."""
+    """Return the number of columns that a statement reads, and the number that it needs."""
     return (None, None) if columns is None else (len(columns.read or ()), len(columns.needed))
 
 

@@ -1,4 +1,4 @@
-"""Sentences that summarise a comparison of two sides."""
+"""Sentences that summarise a comparison of two engines, versions or settings."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ OF_STATEMENTS = (PLAN, COLUMNS, READS)
 
 
 def says_of(comparison: TwoSides, names: Sequence[str]) -> Iterator[str]:
-    """Yield sentences on the comparison, the most important first."""
+    """Yield sentences on the comparison of two systems, the most important first."""
     whole = _ratio(comparison, WHOLE)
     if whole is None or comparison.gain is None:
         yield "One of the sides succeeded in nothing, so there is nothing to compare."
@@ -78,7 +78,7 @@ def _whole_ratio(comparison: TwoSides, names: Sequence[str], whole: Ratio) -> st
 
 
 def _explained(gain: SplitGain) -> str:
-    """Return a sentence with the share of the difference that each cause explains beyond noise."""
+    """Return a sentence with the share of the time difference that each cause explains."""
     total = gain.total.value
     way = "more" if total > 0 else "less"
     lead = f"Of the {text(abs(total), SECONDS)} {way}"
@@ -98,7 +98,7 @@ def _explained(gain: SplitGain) -> str:
 
 
 def _within_noise(gain: SplitGain) -> str:
-    """Return a sentence on a difference within noise, with its parts that are beyond noise."""
+    """Return a sentence on a time difference within noise, and on causes beyond noise."""
     parts = [
         f"{_cause(gain, row)} {text(abs(row.seconds.value), SECONDS)}"
         f" {'more' if row.seconds.value > 0 else 'less'}"
@@ -116,7 +116,7 @@ def _within_noise(gain: SplitGain) -> str:
 
 
 def _cause(gain: SplitGain, row: GainRow) -> str:
-    """Return the name of a cause, with its main statements if the cause depends on statements."""
+    """Return the name of a cause of the time difference, with its main statements if any."""
     (cause,) = row.key
     if cause not in OF_STATEMENTS:
         return str(cause)
@@ -127,7 +127,7 @@ def _cause(gain: SplitGain, row: GainRow) -> str:
 
 
 def _statement_shares(gain: SplitGain) -> Iterator[str]:
-    """Yield sentences on the statements that contribute most to the difference."""
+    """Yield sentences on the statements that contribute most to the time difference."""
     total = gain.total.value
     shares = [
         f"{statement_label(*row.key)} {text(row.seconds.value / total, SHARE)}"
@@ -139,7 +139,7 @@ def _statement_shares(gain: SplitGain) -> Iterator[str]:
 
 
 def _disturbed(gain: SplitGain) -> Iterator[str]:
-    """Yield a sentence on the difference without waits for a CPU, if these differ notably."""
+    """Yield a sentence on the time difference without waits for a CPU, if it differs much."""
     queued = next((row for row in gain.by_cause if row.key == (FOR_A_CPU,)), None)
     if queued is None or abs(queued.seconds.value) < DISTURBED_MIN * gain.first_s:
         return
@@ -173,7 +173,7 @@ def _changed_plans(comparison: TwoSides, names: Sequence[str]) -> Iterator[str]:
 
 
 def _planning(comparison: TwoSides, names: Sequence[str]) -> Iterator[str]:
-    """Yield a sentence on the statement whose planning time differs most; nothing within noise."""
+    """Yield a sentence on the statement whose planning time differs most beyond noise."""
     for difference in comparison.planning:
         operation, statement, step = difference.key
         ends = difference.seconds.interval
@@ -212,7 +212,7 @@ def _chance(comparison: TwoSides) -> str:
 
 
 def notes_of(comparison: TwoSides, rounds: int) -> Iterator[str]:
-    """Yield notes on the method of the comparison."""
+    """Yield notes on the method of comparing two systems."""
     yield (
         f"{rounds} rounds, each compared in itself, because its runs stood side by side; intervals"
         " are of 95 %, of log ratios and of differences, by Student's t."

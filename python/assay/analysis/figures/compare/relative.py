@@ -1,4 +1,4 @@
-"""Ratios of subjects to a base subject, within a round, so that drift affects both equally."""
+"""Ratios of engines or settings to a base engine, within a round so that drift cancels."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ BASE = "the engine that others are told in times of; without it, or where it was
 
 
 def base_of(subjects: Sequence[Subject], wanted: object) -> Subject | None:
-    """Return the subject that others are compared with; None for a single subject.
+    """Return the engine or setting that others are compared with; None for a single one.
 
     Args:
         subjects: Subjects of the figure, in its order.
@@ -31,13 +31,13 @@ def base_of(subjects: Sequence[Subject], wanted: object) -> Subject | None:
 
 
 def key_of(key: str, base: Subject, wanted: object) -> str:
-    """Return the key of a ratio to a base, including a base that the study does not name."""
+    """Return the unique key of a ratio to a base engine, which the key may include."""
     is_asked = wanted is None or base.first.facts["engine"]["name"] == wanted
     return key if is_asked else f"{key} of {base.name}"
 
 
 def versions(subjects: Sequence[Subject]) -> Iterator[tuple[Subject, Subject]]:
-    """Return pairs of an engine's first version and each later version, as subjects."""
+    """Return pairs of an engine's first version and each later version."""
     first: dict[str, Subject] = {}
     for subject in subjects:
         engine = subject.first.facts["engine"]
@@ -47,18 +47,18 @@ def versions(subjects: Sequence[Subject]) -> Iterator[tuple[Subject, Subject]]:
 
 
 def by_round(subject: Subject, quantity: Callable[[Run], float | None]) -> dict[int, float]:
-    """Return the quantity of each round's run, without rounds where it is unknown or 0."""
+    """Return a quantity of each round's run, without rounds where it is unknown or 0."""
     values = {run.round: quantity(run.run) for run in subject.runs}
     return {number: value for number, value in values.items() if value}
 
 
 def times(values: Mapping[int, float], base: Mapping[int, float]) -> Factor | None:
-    """Return the factor relative to the base over common rounds; None without such rounds."""
+    """Return the factor of a quantity relative to the base engine over common rounds."""
     return factor_of([value / base[number] for number, value in values.items() if number in base])
 
 
 def spread_of(factor: Factor | None) -> Spread | None:
-    """Return a factor as a spread whose low and high values are the ends of the interval."""
+    """Return a factor as a spread whose lowest and highest values are its interval's ends."""
     if factor is None:
         return None
     low, high = factor.interval or (factor.times, factor.times)
@@ -66,14 +66,14 @@ def spread_of(factor: Factor | None) -> Spread | None:
 
 
 def ends_of(factor: Factor | None) -> tuple[float | None, float | None, float | None]:
-    """Return a factor as table cells: value, lower and upper end; ends None without an interval."""
+    """Return the value and interval ends of a factor as table cells; None without an interval."""
     if factor is None:
         return None, None, None
     return factor.times, *(factor.interval or (None, None))
 
 
 def alone(factors: Sequence[Factor | None]) -> bool:
-    """Return whether no factor has an interval because each subject has one round."""
+    """Return True if no factor has an interval because only one round was measured."""
     measured = [factor for factor in factors if factor is not None]
     return bool(measured) and all(factor.interval is None for factor in measured)
 

@@ -1,1 +1,1 @@
-"""Figures of growth with the number of clients and the scale of the data."""
+"""Charts of how time and cost grow with the number of clients and the scale of the data."""

@@ -1,4 +1,4 @@
-"""The curves of a sweep over clients: measured points and the fitted law."""
+"""Curves of throughput by number of clients: measured points and the fitted scalability law."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PLACES = 48
 def curve_tables(
     swept: Sequence[Swept], levels: Sequence[int], drawn: Sequence[Quantified]
 ) -> tuple[Table, ...]:
-    """Return a table for each drawn quantity, with the columns of `CURVE_COLUMNS`."""
+    """Return a table for each charted quantity, with the columns of `CURVE_COLUMNS`."""
     tables = []
     for what in drawn:
         rows = [row for sweep in swept for row in _rows(sweep, what, levels)]
@@ -35,7 +35,7 @@ def curve_tables(
 
 
 def fitted_charts(tables: Sequence[Table], drawn: Sequence[Quantified]) -> tuple[Chart, ...]:
-    """Return a chart for each table of fitted curves."""
+    """Return a chart for each table of measured points and fitted curves."""
     names = {table.name for table in tables}
     return tuple(
         Chart(what.key, what.title, FITTED, ("clients", what.title), axis="clients", table=name)

@@ -1,4 +1,4 @@
-"""Figure of throughput and latency by number of clients, with the fitted scalability law."""
+"""Charts of throughput and latency by number of clients, with the fitted scalability law."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _metric(name: str) -> Callable[[Run], float | None]:
 
 
 def _retries_each(run: Run) -> float | None:
-    """Return the number of retries for each operation that succeeded; None if none did."""
+    """Return the number of retries per successful operation; None if none succeeded."""
     load = summary_of(run).load
     done = None if load is None else load.all_operations
     return done.retries / done.ok if done is not None and done.ok else None
@@ -67,7 +67,7 @@ DRAWN = (TPS, QPS, P50, P99, WASTED)
 
 
 def figure(asked: Asked) -> Figure:
-    """Return the figure of throughput by number of clients."""
+    """Return charts of throughput and latency by number of clients."""
     factor = asked.options.get("factor", CLIENTS)
     swept = [_swept(subject) for subject in subjects_of(asked, without=(factor,))]
     swept = [sweep for sweep in swept if sweep.runs]
@@ -147,7 +147,7 @@ def _table(swept: Sequence[Swept]) -> Table:
 
 
 def _rounds_table(swept: Sequence[Swept]) -> Table:
-    """Return the table of operations a second, with the law's value and the specified rates."""
+    """Return a table of operations per second by number of clients, with the fitted law's value."""
     rates = sorted({name for sweep in swept if (name := _rate_name(sweep.first))})
     columns = [Column("subject"), Column(CLIENTS, COUNT), Column("rounds", COUNT)]
     columns += [Column(name, PER_SECOND) for name in (TPS.head, "lowest", "highest", "by the law")]
@@ -173,7 +173,7 @@ def _rate_name(run: Run) -> str | None:
 
 
 def _rate(runs: Sequence[StudyRun], name: str) -> float | None:
-    """Return the median over rounds of the rate that the specification calls `name`."""
+    """Return the median over rounds of the rate that the benchmark specification calls `name`."""
     by_run = [summary_of(run.run).transactions for run in runs]
     rates = [
         transactions.rate
@@ -283,7 +283,7 @@ def _knee(sweep: Swept) -> str:
 
 
 def _doubt(sweep: Swept) -> str:
-    """Return a clause with the error of the fitted law; empty if the error is small."""
+    """Return text on the error of the fitted scalability law; empty if the error is small."""
     error = sweep.fits[TPS.key].error
     return f" (the law is off by {percent_text(error)})" if error >= OFF_MIN else ""
 

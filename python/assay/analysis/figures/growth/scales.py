@@ -1,4 +1,4 @@
-"""Figure of a workload at several scales: growth of its costs, and the split of its time."""
+"""Charts of a workload at several scales: growth of its costs, and the split of its time."""
 
 from __future__ import annotations
 
@@ -42,10 +42,12 @@ OPTIONS = {
 
 
 def figure(asked: Asked) -> Figure:
-    """Return the figure of costs or shares by scale."""
+    """Return charts of costs or time shares by scale."""
     of = asked.options.get("of")
     if of not in (None, COSTS, SHARES):
-        raise UsageError(f"figure {asked.name}: option of is {COSTS} or {SHARES}, and not {of!r}")
+        raise UsageError(
+            f"figure {asked.name}: the option 'of' must be {COSTS} or {SHARES}, not {of!r}"
+        )
     targets = _targets(asked)
     subjects = subjects_of(asked, without=(_factor(asked),))
     by_name = {
@@ -86,7 +88,7 @@ def figure(asked: Asked) -> Figure:
 
 
 def _factor(asked: Asked) -> str:
-    """Return the factor whose levels differ in scale."""
+    """Return the study factor whose levels are scales."""
     option = asked.options.get("factor")
     factors = list(dict.fromkeys(name for run in asked.runs for name in run.levels))
     if option is not None or SCALE in factors:
@@ -105,7 +107,7 @@ def _factor(asked: Asked) -> str:
 
 
 def _targets(asked: Asked) -> tuple[float, ...]:
-    """Return the scales to which the figure extrapolates costs.
+    """Return the scales to which the chart extrapolates costs.
 
     Raises:
         UsageError: If the option contains an invalid scale.
@@ -115,7 +117,8 @@ def _targets(asked: Asked) -> tuple[float, ...]:
     for scale in several:
         if isinstance(scale, bool) or not isinstance(scale, int | float) or scale <= 0:
             raise UsageError(
-                f"figure {asked.name}: option extrapolate is a scale above 0, and not {scale!r}"
+                f"figure {asked.name}: the option 'extrapolate' must be a scale above 0, not "
+                f"{scale!r}"
             )
     return tuple(float(scale) for scale in several)
 
@@ -125,7 +128,7 @@ def _beyond(comparison: Compared, targets: Sequence[float]) -> list[float]:
 
 
 def _measures(comparisons: dict[str, Compared]) -> Iterator[Measure]:
-    """Yield cost ratios, growth exponents, and shares at the smallest and the largest scale."""
+    """Yield cost ratios, growth exponents, and time shares at the smallest and largest scale."""
     keys = dict.fromkeys(key for comparison in comparisons.values() for key in comparison.costs)
     for key in keys:
         has = {
@@ -239,7 +242,7 @@ def _missing(
 
 
 def _without_law(name: str, comparison: Compared, targets: Sequence[float]) -> Iterator[str]:
-    """Yield sentences on costs without a growth law, and on scales that need no extrapolation."""
+    """Yield sentences on costs without a growth law, and on scales that were already measured."""
     why = [f"{cost.title} ({cost.why_not})" for cost in comparison.costs.values() if cost.why_not]
     if why:
         yield f"{name}: the law of {listed(why)}"

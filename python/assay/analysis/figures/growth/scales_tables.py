@@ -32,7 +32,7 @@ COUNTED_MAX, QUERIES_MAX = 2, 8
 
 @dataclass(frozen=True)
 class Drawn:
-    """A chart of costs by size, with two logarithmic axes.
+    """A chart of costs by data size, with two logarithmic axes.
 
     Attributes:
         name, title: Name of the chart, and its title, which names the values.
@@ -49,12 +49,12 @@ class Drawn:
 
     @property
     def table(self) -> str:
-        """Return the name of the table that the chart draws."""
+        """The name of the table that the chart draws."""
         return f"{CURVES}{self.name}"
 
 
 def table_name(name: str, subject: str, comparisons: Mapping[str, Compared]) -> str:
-    """Return the name of a subject's table, with the subject's name if there are several."""
+    """Return the name of a table, with the engine's or setting's name if there are several."""
     return name if len(comparisons) == 1 else f"{name} {subject}"
 
 
@@ -65,7 +65,7 @@ def tables_of(
     costs: bool,
     shares: bool,
 ) -> tuple[Table, ...]:
-    """Return all tables that have rows."""
+    """Return all non-empty tables of a workload measured at several scales."""
     made: list[Table] = []
     for name, comparison in comparisons.items():
         if costs:
@@ -224,7 +224,7 @@ def _shares(
 
 
 def drawn_curves(comparisons: Mapping[str, Compared]) -> Iterator[Drawn]:
-    """Yield charts by size: main costs with a line per subject, then each subject's queries."""
+    """Yield charts of cost by data size: main costs per engine, then each engine's queries."""
     if not comparisons:
         return
     unit = next(iter(comparisons.values())).sizes[0].unit

@@ -43,7 +43,7 @@ def says_of(
     costs: bool,
     shares: bool,
 ) -> Iterator[str]:
-    """Yield sentences on growth and shares, the most important first.
+    """Yield sentences on cost growth and time shares by scale, the most important first.
 
     Args:
         comparison: Comparison of the measured scales.
@@ -67,7 +67,7 @@ def says_of(
 
 
 def times_text(times: float) -> str:
-    """Return a factor in words, such as `7.1 times`."""
+    """Return a factor as text, such as `7.1 times`."""
     if times >= WHOLE_FROM:
         return f"{times:,.0f} times"
     if times >= TENTHS_FROM:
@@ -76,7 +76,7 @@ def times_text(times: float) -> str:
 
 
 def _growth(comparison: Compared) -> str:
-    """Return the growth of costs, such as `10 times the data: 7.1 times the look-ups`."""
+    """Return text on the growth of costs, such as `10 times the data: 7.1 times the look-ups`."""
     factor = comparison.factor
     much = "Ten times" if abs(factor / TEN - 1) < NEAR else times_text(factor)
     ends = f"{comparison.sizes[0].text} to {comparison.sizes[-1].text}"
@@ -101,7 +101,7 @@ def _number(times: float) -> str:
 
 
 def _power(comparison: Compared) -> Iterator[str]:
-    """Yield sentences on the exponent of time, and on the queries that grow most and least."""
+    """Yield sentences on time's growth exponent, and on the queries that grow most and least."""
     law = comparison.law(WHOLE_TIME)
     if law is None:
         return
@@ -126,14 +126,14 @@ def _query(cost: Scaled) -> str:
 
 
 def _short(law: PowerLaw) -> str:
-    """Return an exponent with its interval as text."""
+    """Return a growth exponent with its interval as text."""
     ends = law.exponent.interval
     between = "" if ends is None else f" [{ends[0]:.2f}, {ends[1]:.2f}]"
     return f"{law.exponent.value:.2f}{between}"
 
 
 def exponent_text(law: PowerLaw) -> str:
-    """Return an exponent with its interval and meaning."""
+    """Return a growth exponent with its interval and its meaning as text."""
     value = law.exponent.value
     low, high = law.exponent.interval or (value - IN_PROPORTION, value + IN_PROPORTION)
     if low <= 0.0 <= high:
@@ -168,7 +168,7 @@ def _measure_different_things(comparison: Compared) -> Iterator[str]:
 
 
 def _no_shift(comparison: Compared, ends: str) -> str:
-    """Return a sentence that no share changes, or that rounds differ too much to decide."""
+    """Return a sentence that no time share changes, or that rounds differ too much to decide."""
     of = listed([breakdown.of for breakdown in comparison.shares])
     most = max(breakdown.largest_unseen for breakdown in comparison.shares)
     up_to = text(most, SHARE)
@@ -181,7 +181,7 @@ def _no_shift(comparison: Compared, ends: str) -> str:
 
 
 def _shifts(shifts: Sequence[Shift]) -> str:
-    """Return changes of shares as text, such as `optimiser/parse from 14 % to 2.2 %`."""
+    """Return changes of time shares as text, such as `optimiser/parse from 14 % to 2.2 %`."""
     return listed(
         [
             f"{shift.name} from {text(shift.means[0], SHARE)} to {text(shift.means[-1], SHARE)}"
@@ -252,7 +252,7 @@ def _extrapolation(comparison: Compared, there: Extrapolated) -> str:
 
 
 def _warnings(comparison: Compared, there: Extrapolated) -> Iterator[str]:
-    """Yield caveats of the growth laws at a scale that was not run."""
+    """Yield warnings about applying the growth laws to a scale that was not run."""
     far = f"{there.size} is {times_text(there.beyond)} as large as the largest scale that was run"
     doubt = (
         "; so far outside that a law of the measured scales says little"
@@ -284,7 +284,7 @@ def _warnings(comparison: Compared, there: Extrapolated) -> Iterator[str]:
 
 
 def _other_laws(comparison: Compared, there: Extrapolated) -> Iterator[str]:
-    """Yield sentences on the time predicted by a law with a fixed part, and on the better fit."""
+    """Yield sentences on a law of growth with a fixed cost, and on which law fits better."""
     law = comparison.law(WHOLE_TIME)
     if law is None or WHOLE_TIME not in there.otherwise:
         return
@@ -299,7 +299,7 @@ def _other_laws(comparison: Compared, there: Extrapolated) -> Iterator[str]:
 
 
 def _fit(law: PowerLaw) -> str:
-    """Return a clause on the largest error of both laws; with two scales both fit exactly."""
+    """Return text on the largest error of both growth laws; with two scales both fit exactly."""
     if len(law.sizes) == 2:  # noqa: PLR2004 - both go through two points
         return "; both laws fit two scales exactly"
     laws = (law.at, law.with_fixed_part)
@@ -323,7 +323,7 @@ def _capacity_bytes(there: Extrapolated, memory: str) -> float | None:
 
 
 def notes_of(comparisons: Mapping[str, Compared], *, costs: bool, shares: bool) -> Iterator[str]:
-    """Yield notes on the method of fitting and extrapolation."""
+    """Yield notes on the method of fitting growth laws and extrapolating."""
     if not comparisons:
         return
     if costs:

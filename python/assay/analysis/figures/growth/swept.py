@@ -1,4 +1,4 @@
-"""A subject at several numbers of clients, with its quantities at each."""
+"""An engine or setting measured with several numbers of clients."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TPS_KEY = "tps"
 
 @dataclass(frozen=True)
 class Quantified:
-    """A quantity that is reported for each number of clients.
+    """A quantity that is charted for each number of clients.
 
     Attributes:
         key: Second part of a measure's key, after the number of clients.
@@ -42,7 +42,7 @@ class Quantified:
 
 @dataclass(frozen=True)
 class Swept:
-    """A subject with its runs at each number of clients.
+    """An engine or setting with its runs at each number of clients.
 
     Attributes:
         runs: Runs by number of clients.
@@ -57,20 +57,20 @@ class Swept:
 
     @property
     def first(self) -> Run:
-        """Return the record of the subject's first run."""
+        """The record of the first run of this engine or setting."""
         return next(iter(self.runs.values()))[0].run
 
     @property
     def name(self) -> str:
-        """Return the name of the subject."""
+        """The name of the engine or setting."""
         return self.subject.name
 
     def of(self, what: Quantified, clients: int) -> Spread | None:
-        """Return the spread of a quantity over the rounds with this number of clients."""
+        """Return the spread of a quantity over the rounds with a given number of clients."""
         return spread(what.of(run.run) for run in self.runs.get(clients, ()))
 
     @property
     def knee_at(self) -> Quantity | None:
-        """Return the knee of the throughput curve, in clients; None if the law has none."""
+        """Return the number of clients at the knee of the throughput curve; None without a knee."""
         fit = self.fits.get(TPS_KEY)
         return None if fit is None else fit.knee_at

@@ -1,1 +1,1 @@
-"""Figures of the host's disk, memory and CPUs."""
+"""Charts of a host's disk, memory and CPUs."""

@@ -1,4 +1,4 @@
-"""Contiguity of reads in runs that traced every device request, for figures of a study."""
+"""Charts of how contiguous disk reads were, in runs that traced every device request."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ RUNS = (Column("subject"), Column("reads in a run, at most", COUNT), Column("run
 
 
 def contiguity_tables(subjects: tuple[Subject, ...], operation: str | None) -> Iterator[Table]:
-    """Return tables of contiguity, distances and run lengths of reads; empty if not traced."""
+    """Return tables of the contiguity, distances and run lengths of disk reads."""
     by_name = {subject.name: _middle_trace(subject, operation) for subject in subjects}
     traced = {name: pair for name, pair in by_name.items() if pair is not None}
     if not traced:
@@ -55,19 +55,19 @@ def contiguity_tables(subjects: tuple[Subject, ...], operation: str | None) -> I
 
 
 def contiguity_says(subject: Subject, operation: str | None) -> Iterator[str]:
-    """Return sentences on the contiguity of a subject's reads; empty if not traced."""
+    """Return sentences on the contiguity of disk reads; empty if they were not traced."""
     traced = _middle_trace(subject, operation)
     if traced is not None and traced[1]["sequential_share"] is not None:
         row = traced[1]
         yield (
-            f"Of its reads {text(row['sequential_share'], SHARE)} begin where the one before"
-            f" ended, {text(row['near_share'], SHARE)} within 128 KiB of it, and"
+            f"Of its reads {text(row['sequential_share'], SHARE)} begin where the previous read "
+            f"ended, {text(row['near_share'], SHARE)} within 128 KiB of it, and"
             f" {text(row['random_share'], SHARE)} farther away, by a trace of every request."
         )
 
 
 def why_not_traced(run: Run) -> str:
-    """Return the reason why the requests of a run were not traced."""
+    """Return the reason why the disk requests of a run were not traced."""
     probe = (run.facts.get("probes") or {}).get("requests") or {}
     return str(probe.get("error") or "its requests were not traced (--block-trace)")
 
@@ -75,7 +75,7 @@ def why_not_traced(run: Run) -> str:
 def _middle_trace(
     subject: Subject, operation: str | None
 ) -> tuple[Contiguity, dict[str, Any]] | None:
-    """Return the contiguity of the middle run's reads and the operation's row; None if unknown."""
+    """Return the contiguity of disk reads in the run with the median time; None if unknown."""
     run = middle_run(subject.runs, operation).run
     trace, reads = _contiguity(run), query_reads(run, operation)
     if trace is None or reads is None or is_disturbed(run, operation):

@@ -1,4 +1,4 @@
-"""Figure of the memory of queries, alone and in streams, with predictions for larger scales."""
+"""Table of the memory of queries, alone and in streams, with predictions for larger scales."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ RESIDENT = "by what was resident beyond what was before"
 
 
 def figure(asked: Asked) -> Figure:
-    """Return the figure of memory peaks."""
+    """Return a table of the peak memory of queries."""
     every = subjects_of(asked)
     subjects = tuple(subject for subject in every if _peaks(subject.first))
     scale, streams = _target(asked)
@@ -121,7 +121,7 @@ def _query_operations(run: Run) -> list[OperationSummary]:
 
 
 def _is_own(run: Run) -> bool:
-    """Return whether the engine itself reports the memory of its queries."""
+    """Return True if the engine itself reports the memory of its queries."""
     return any(operation.engine_memory_bytes for operation in _query_operations(run))
 
 
@@ -130,7 +130,7 @@ def _source(run: Run) -> str:
 
 
 def _larger_alone(run: Run) -> str:
-    """Return a clause on a query that alone takes more memory than each stream; else empty."""
+    """Return text on a query that alone takes more memory than all streams; empty if none does."""
     together, most = _streams_peak(run), next(iter(_peaks(run)), None)
     if together is None or most is None or most.streams > 1:
         return ""
@@ -149,7 +149,7 @@ def _bytes_of(run: Run, query: str) -> float | None:
 
 
 def _queries(subjects: tuple[Subject, ...]) -> list[Measure]:
-    """Return measures of the queries with the largest memory peaks, largest first."""
+    """Return the peak memory of the queries that use the most, largest first."""
     names = dict.fromkeys(
         op.name for subject in subjects for op in _query_operations(subject.first)
     )
@@ -163,7 +163,7 @@ def _queries(subjects: tuple[Subject, ...]) -> list[Measure]:
 def _whole(
     subjects: tuple[Subject, ...], scale: float | None, streams: int | None
 ) -> Iterator[Measure]:
-    """Yield measures of the throughput test's memory peak, and of the peak at a larger scale."""
+    """Yield the peak memory of the throughput test, and its prediction at a larger scale."""
     beside: dict[str, Spread] = by_subject(
         (
             subject.name,
@@ -184,7 +184,7 @@ def _whole(
 
 
 def _streams_peak(run: Run) -> MemoryPeak | None:
-    """Return the largest memory peak of the streams together, over a run's throughput tests."""
+    """Return the peak memory of all query streams together, over a run's throughput tests."""
     return max(
         (peak for peak in _peaks(run) if peak.streams > 1),
         key=lambda peak: peak.bytes,
@@ -193,7 +193,7 @@ def _streams_peak(run: Run) -> MemoryPeak | None:
 
 
 def _deciding_peak(run: Run) -> MemoryPeak | None:
-    """Return the peak to extrapolate from: of all streams together, else of the largest query."""
+    """Return the memory peak to extrapolate: of all streams together, else of the largest query."""
     return _streams_peak(run) or next(iter(_peaks(run)), None)
 
 
@@ -201,12 +201,12 @@ def _target(asked: Asked) -> tuple[float | None, int | None]:
     scale, streams = asked.options.get("scale"), asked.options.get("streams")
     for name, value in (("scale", scale), ("streams", streams)):
         if value is not None and not (isinstance(value, int | float) and value > 0):
-            raise UsageError(f"figure {asked.name}: option {name} is a number above 0")
+            raise UsageError(f"figure {asked.name}: the option {name} must be a number above 0")
     return (None if scale is None else float(scale)), (None if streams is None else int(streams))
 
 
 def _scale_and_streams(run: Run, scale: float | None, streams: int | None) -> tuple[float, int]:
-    """Return the scale and the number of streams to which a run's memory is extrapolated."""
+    """Return the scale and number of streams to which a run's memory use is extrapolated."""
     mine = float(run.facts["request"]["scale"])
     larger = larger_scales(run.facts, 0.0)
     to = 100 * mine if scale is None else scale
@@ -239,7 +239,7 @@ def _charts(queries: list[Measure]) -> tuple[Chart, ...]:
 
 
 def _in_all(measures: tuple[Measure, ...]) -> Iterator[str]:
-    """Yield one sentence about all subjects; nothing for a single subject."""
+    """Yield one sentence on memory use of all engines; nothing for a single engine."""
     far = measures[-1]
     if len(far.values) > 1:
         peaks = each_text((name, text(peak.middle, BYTES)) for name, peak in far.values.items())

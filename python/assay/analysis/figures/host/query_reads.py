@@ -1,4 +1,4 @@
-"""Device reads of each run of a study during its query, for several kinds of figures."""
+"""Disk reads during a query in each run of a study, as the charts of the host use them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ OTHERS_MAX = 0.1
 
 @dataclass(frozen=True)
 class QueryReads:
-    """Means over an operation's executions in one run. Values that were not observed are None.
+    """Mean time and disk reads of an operation's executions in one run; None if not observed.
 
     Attributes:
         operation: Name of the operation.
@@ -57,7 +57,7 @@ FIELDS = tuple(name for name in QueryReads.__dataclass_fields__ if name != "oper
 
 
 def query_reads(run: Run, operation: str | None = None) -> QueryReads | None:
-    """Return the device reads of one operation of a run, by default of the longest operation.
+    """Return the disk reads of one operation of a run, by default of the longest operation.
 
     The result is None if executions overlap, or if no execution succeeded.
     """
@@ -91,12 +91,12 @@ def others_share(run: Run, operation: str | None = None) -> float | None:
 
 
 def is_disturbed(run: Run, operation: str | None = None) -> bool:
-    """Return whether other processes read too much to attribute the device's reads to the query."""
+    """Return True if other processes read too much to attribute the disk's reads to the query."""
     return (others_share(run, operation) or 0.0) > OTHERS_MAX
 
 
 def disturbance_text(run: Run, operation: str | None = None) -> str:
-    """Return a clause with the share of device reads by other processes."""
+    """Return text on the share of device reads by other processes."""
     share = text(others_share(run, operation), SHARE)
     return f"{share} of what the device read meanwhile was for others: repeat it where it is quiet"
 
@@ -114,7 +114,7 @@ def middle_run(runs: Sequence[StudyRun], operation: str | None) -> StudyRun:
 
 
 def span_s(run: Run, operation: str | None) -> tuple[float, float] | None:
-    """Return begin and end of the operation's first execution, in seconds of the measured part."""
+    """Return begin and end of an operation's first execution, in seconds of the measured part."""
     reads = query_reads(run, operation)
     if reads is None:
         return None

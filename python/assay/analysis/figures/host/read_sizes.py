@@ -1,4 +1,4 @@
-"""Figure of the disk's sequential and random reads a second by read size."""
+"""Chart of the disk's sequential and random reads per second by read size."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ AXES = ("size of a read", "reads a second")
 
 
 def figure(asked: Asked) -> Figure:
-    """Return the figure of disk throughput by read size."""
+    """Return a chart of the disk's reads per second by read size."""
     ceilings = [read_ceiling(ceiling.run) for ceiling in asked.ceilings]
     if not ceilings:
         return Figure(asked.name, asked.kind, asked.title, missing=("the disk was not measured",))
@@ -66,14 +66,14 @@ def figure(asked: Asked) -> Figure:
 
 
 def curve_table(rows: tuple[tuple[Cell, ...], ...]) -> Table:
-    """Return a table of curves: reads a second by read size."""
+    """Return a table of the disk's reads per second by read size."""
     units = (None, None, BYTES, PER_SECOND, PER_SECOND, PER_SECOND, None)
     columns = tuple(map(Column, CURVE_COLUMNS, units))
     return Table(CURVES, "what the chart draws", columns, rows)
 
 
 def curves(ceiling: Ceiling) -> tuple[tuple[Cell, ...], ...]:
-    """Return the curves of a disk's ceiling as rows of `curve_table`."""
+    """Return table rows of the disk's maximum reads per second by read size."""
     return tuple(_points(ceiling, ceiling.sizes()))
 
 

@@ -1,4 +1,4 @@
-"""Compares a query's reads with the disk's ceiling for reads of the same size."""
+"""Compares a query's disk reads with the disk's maximum rate for reads of that size."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ SEVERAL = 1.5
 
 
 def figure(asked: Asked) -> Figure:
-    """Return the figure of a query's reads against the disk's ceiling."""
+    """Return a chart of a query's reads per second against the disk's maximum."""
     operation = asked.options.get("operation")
     subjects = briefly(subjects_of(asked))
     if not asked.ceilings or not subjects:
@@ -122,7 +122,7 @@ def reads_of(run: Run, operation: str | None = None) -> Reads | None:
 
 
 def _mean_queue_depth(run: Run, operation: str | None) -> float | None:
-    """Return the mean number of concurrent requests, over the busy time of the first execution."""
+    """Return the mean number of concurrent disk requests, over the first execution's busy time."""
     device, span = data_device(run), span_s(run, operation)
     if device is None or span is None:
         return None
@@ -156,7 +156,7 @@ def _measures(
 def _points(
     subjects: tuple[Subject, ...], ceiling: Ceiling, operation: str | None
 ) -> Iterator[tuple[Cell, ...]]:
-    """Yield a point of the chart for each run."""
+    """Yield a chart point for each run: read size and reads per second."""
     for subject in subjects:
         for run in subject.runs:
             placed = placed_reads(run.run, ceiling, operation)
@@ -197,7 +197,7 @@ def _says(placed: dict[str, Placed | None]) -> Iterator[str]:
 
 
 def placed_text(position: Placed) -> str:
-    """Return a clause that compares reads with the disk's limits."""
+    """Return text that compares reads per second with the disk's limits."""
     reads = position.reads
     ends = interval_text(position.share_interval, SHARE)
     at_once = f"{position.depth:.2g} at once" if position.depth >= SEVERAL else "one at a time"

@@ -1,4 +1,4 @@
-"""Figure of the CPUs and the data's device while an operation runs, over time and in total."""
+"""Chart of CPU and disk use while an operation runs, over time and in total."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ MARGIN_INTERVALS = 1.5
 
 
 def figure(asked: Asked) -> Figure:
-    """Return the figure of host counters over time."""
+    """Return a chart of CPU and disk counters over time."""
     operation = asked.options.get("operation")
     subjects = briefly(subjects_of(asked))
     measures = tuple(_measures(subjects, operation))
@@ -130,12 +130,12 @@ def _each_run(subjects: tuple[Subject, ...], operation: str | None) -> Table:
 
 
 def _plain(unit: str) -> str:
-    """Return the unit of a column whose heading names the counted thing already."""
+    """Return a column's unit, shortened if the heading already names the counted thing."""
     return COUNT if unit in (PER_SECOND, MB_PER_SECOND) else unit
 
 
 def _over_time(subject: Subject, operation: str | None) -> Iterator[tuple[Cell, ...]]:
-    """Yield a row for each sample around the first execution, from the run with the median time."""
+    """Yield a row of CPU and disk use per sample around the first execution of a run."""
     run = middle_run(subject.runs, operation).run
     device, span = data_device(run), span_s(run, operation)
     if device is None or span is None:

@@ -1,4 +1,4 @@
-"""Figure of a power test's time by the data in memory at its start."""
+"""Table of a TPC-H power test's time by how much data was in memory at its start."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ COLUMNS = (
 
 
 def figure(asked: Asked) -> Figure:
-    """Return the figure of times by starting state."""
+    """Return a table of power test times by the cache state at the start."""
     subjects = subjects_of(asked, without=(FACTOR,))
     states = _states(asked)
     measures = tuple(_measures(subjects, states))
@@ -87,7 +87,7 @@ def state_of(run: Run) -> StartingState | None:
 
 
 def seconds_once(run: Run) -> float | None:
-    """Return the seconds of one pass: of the first power test, or else the sum of median times."""
+    """Return the seconds of one execution of all operations, from the first power test if any."""
     test = test_of(run)
     if test is None:
         return value_of(run, BY_NAME[TOTAL])
@@ -193,7 +193,7 @@ def _says(
 
 
 def _in_all(states: list[str], by_key: dict[str, Measure]) -> Iterator[str]:
-    """Yield one sentence about all subjects that compares the first state with the last."""
+    """Yield one sentence that compares the first starting state with the last for all engines."""
     first, last = by_key[states[0]].values, by_key[states[-1]].values
     both = [name for name in first if name in last]
     if len(both) > 1 and len(states) > 1:
@@ -204,7 +204,7 @@ def _in_all(states: list[str], by_key: dict[str, Measure]) -> Iterator[str]:
 def _power_says(
     name: str, by_state: dict[str, float], base: str, by_key: dict[str, Measure]
 ) -> str:
-    """Yield clauses on power by state. Its geometric mean weighs all operations equally."""
+    """Yield text on the power metric by starting state, since it weighs all operations equally."""
     powers = {
         state: by_key[f"{state}_power"].values[name].middle
         for state in by_state
@@ -234,7 +234,7 @@ def _notes(subjects: tuple[Subject, ...]) -> Iterator[str]:
 def _contradictions(
     subjects: tuple[Subject, ...], states: list[str], measures: tuple[Measure, ...]
 ) -> Iterator[str]:
-    """Yield sentences on states that took longer although more data were in memory."""
+    """Yield sentences on starting states that were slower although more data were in memory."""
     by_key = {measure.key: measure for measure in measures}
     for subject in subjects:
         measured = [state for state in states if subject.name in by_key[state].values]

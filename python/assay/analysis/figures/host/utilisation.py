@@ -1,4 +1,4 @@
-"""Figure of the share of the machine that a power test uses, from the same work in streams."""
+"""Table of how much of the machine a single query stream uses, from concurrent streams."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ APART_MAX = 0.25
 
 
 def figure(asked: Asked) -> Figure:
-    """Return the figure of utilisation."""
+    """Return a table of how much of the machine a single query stream uses."""
     subjects = [
         subject
         for subject in subjects_of(asked)
@@ -90,7 +90,7 @@ def _spread(subject: Subject, name: str) -> Spread | None:
 
 
 def _share_of_middles(measures: tuple[Measure, ...]) -> Measure:
-    """Return the share from median times, with the lowest and the highest share of the runs."""
+    """Return the machine share from median times, with the lowest and highest share of the runs."""
     by_key = {measure.key: measure.values for measure in measures}
     values = {}
     for name, share in by_key["share"].items():
@@ -114,7 +114,7 @@ def _rows(subject: Subject) -> Iterator[tuple[Cell, ...]]:
 
 
 def _in_all(subjects: list[Subject], share: Measure) -> Iterator[str]:
-    """Yield one sentence about all subjects; nothing for a single subject."""
+    """Yield one sentence on the machine share of all engines; nothing for a single engine."""
     if len(subjects) > 1:
         shares = [
             (subject.name, text(share.values[subject.name].middle, SHARE)) for subject in subjects

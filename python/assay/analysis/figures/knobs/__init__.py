@@ -1,1 +1,1 @@
-"""Figures of settings that a study varied or searched."""
+"""Charts of engine settings that a study varied or searched."""

@@ -1,4 +1,4 @@
-"""Figure of one metric over the levels of a factor, a line for each combination of other levels."""
+"""Chart of one metric over the levels of a factor, with a line per combination of the others."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ OPTIONS = {
 
 
 def figure(asked: Asked) -> Figure:
-    """Return the figure of a metric by level of a factor."""
+    """Return a chart of a metric by level of a study's factor."""
     metric = _metric(asked)
     factor = asked.options.get("factor") or most_levels(asked.runs)
     places = places_of(asked.runs, factor)
@@ -56,7 +56,7 @@ def figure(asked: Asked) -> Figure:
 
 
 def _single_level(levels: list[str], factor: str) -> tuple[str, ...]:
-    """Return a note if only one level was run, so that nothing can be compared; else empty."""
+    """Return a note if only one level of the factor was run, so that nothing can be compared."""
     if len(levels) > 1:
         return ()
     return (f"of {factor.removeprefix('set.')} only {levels[0]} was run: nothing to compare with",)
@@ -119,7 +119,7 @@ def _table(
 
 
 def _says(name: str, measures: tuple[Measure, ...], metric: Metric, factor: str) -> str | None:
-    """Return a sentence on the best level and whether it differs from others by more than noise."""
+    """Return a sentence that names the best level, and says if its gain exceeds noise."""
     levels = [
         (measure.title, measure.values[name]) for measure in measures if name in measure.values
     ]

@@ -1,4 +1,4 @@
-"""Figure of a knob: the metric by level, the counters of its trade-off, and its effect."""
+"""Charts of an engine setting: the metric by level, and the counters of its trade-off."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ OPTIONS = {
 
 
 def figure(asked: Asked) -> Figure:
-    """Return the figure of a knob's gain and cost."""
+    """Return charts of the gain and cost of an engine setting."""
     name, first = asked.options.get("metric"), asked.runs[0].run
     metric = default_metric(first) if name is None else metric_named(name, first)
     factor = asked.options.get("factor") or most_levels(asked.runs)
@@ -98,14 +98,14 @@ def _trade(
 def _names(asked: Asked, key: str) -> tuple[str, ...]:
     names = asked.options.get(key, ())
     if not isinstance(names, list | tuple) or not all(isinstance(name, str) for name in names):
-        raise UsageError(f"figure {asked.name}: option {key} is a list of names of counters")
+        raise UsageError(f"figure {asked.name}: the option {key} must be a list of counter names")
     return tuple(names)
 
 
 def _measures(
     trades: Mapping[str, Trade], places: Mapping[str, float | None], metric: Metric
 ) -> Iterator[Measure]:
-    """Yield measures by level, such as `10K time`, `10K scheduling`, to compare with an article."""
+    """Yield the quantities at each level of a setting, such as the time at level `10K`."""
     what = "time" if metric.unit == SECONDS else metric.name
     for level, at in places.items():
         quantities: list[tuple[str, str, str, Callable[[Trade, Level], Spread | None]]] = [
@@ -164,7 +164,7 @@ def _variability(_: Trade, level: Level) -> Spread | None:
 
 
 def _main(trade: Trade, side: str) -> Moved | None:
-    """Return the counter that represents a side of the trade-off; None without one."""
+    """Return the counter that represents one side of a setting's trade-off; None without one."""
     return next(iter(shown_first(getattr(trade, side))), None)
 
 
@@ -180,7 +180,7 @@ def _side(side: str) -> Callable[[Trade, Level], Spread | None]:
 
 
 def _quantities(trades: Mapping[str, Trade], level: str) -> list[tuple[str, str, str]]:
-    """Return the key, title and unit of each message quantity that was counted at a level."""
+    """Return key, title and unit of each message quantity that was counted at a setting's level."""
     quantities = (
         (message.name, message.title, message.unit)
         for trade in trades.values()

@@ -1,4 +1,4 @@
-"""Figure of two knobs: a metric over the levels of both, and the best combination."""
+"""Heat map of two settings: a metric over the levels of both, and the best combination."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def grid_figure(asked: Asked, metric: Metric, factor: str, other: str) -> Figure:
-    """Return the figure of two factors: a heat map for each subject."""
+    """Return a heat map of a metric over the levels of two factors, per engine."""
     down, across = (list(places_of(asked.runs, axis)) for axis in (factor, other))
     having = tuple(run for run in asked.runs if {factor, other} <= set(run.levels))
     subjects = subjects_of(replace(asked, runs=having), without=(factor, other))
@@ -109,7 +109,7 @@ def _table(
 
 
 def _says(name: str, cells: Cells, metric: Metric) -> str:
-    """Return a sentence on the best combination, and on combinations within noise of it."""
+    """Return a sentence on the best combination of two settings, and on equally good ones."""
     sign = 1 if metric.is_better == "lower" else -1
     means = {key: geometric_mean_of(list(rounds.values())) for key, rounds in cells.items()}
     best = min(means, key=lambda key: sign * means[key].value)
@@ -133,7 +133,7 @@ def _differs(cell: Mapping[int, float], best: Mapping[int, float]) -> bool:
 def _measures(
     made: Mapping[str, Cells], down: list[str], across: list[str], metric: Metric
 ) -> Iterator[Measure]:
-    """Yield a measure for each combination of levels, such as `10K 2`."""
+    """Yield the metric for each combination of two settings' levels, such as `10K 2`."""
     for down_level in down:
         for across_level in across:
             values = {

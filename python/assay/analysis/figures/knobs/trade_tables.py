@@ -1,4 +1,4 @@
-"""Tables of a knob's trade-off: the response curve, its counters, and the values in force."""
+"""Tables of a setting's trade-off: the metric by level, its counters, and the values in force."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def tables_of(
     places: Mapping[str, float | None],
     metric: Metric,
 ) -> tuple[Table, ...]:
-    """Return all tables; the first has the metric's curve and the first counter of each side."""
+    """Return all tables of a setting's trade-off; the first has the metric by level."""
     if not trades:
         return ()
     short = factor.removeprefix("set.")
@@ -102,7 +102,7 @@ def _response(trade: Trade, level: Level) -> tuple[Cell, ...]:
 
 
 def shown_first(counters: Sequence[Moved]) -> list[Moved]:
-    """Return the available counters in display order: those that are not zero first."""
+    """Return the available counters of a trade-off, those that are not zero first."""
     return sorted(
         (counter for counter in counters if counter.values),
         key=lambda counter: not any(counter.means.values()),
@@ -110,7 +110,7 @@ def shown_first(counters: Sequence[Moved]) -> list[Moved]:
 
 
 def _shared(trades: Mapping[str, Trade], side: str) -> Moved | None:
-    """Return the first counter of a side that was counted for all subjects; None without one."""
+    """Return the first trade-off counter that was counted for all engines; None without one."""
     every = [
         {counter.name: counter for counter in shown_first(getattr(trade, side))}
         for trade in trades.values()
@@ -156,7 +156,7 @@ def _first(trades: Mapping[str, Trade], short: str) -> Table:
 
 
 def _counters(trades: Mapping[str, Trade], short: str) -> Table:
-    """Return the table of both sides' counters and of required ones, one counter per row."""
+    """Return a table of all counters of a setting's trade-off, one counter per row."""
     levels = list(dict.fromkeys(level.name for trade in trades.values() for level in trade.levels))
     columns = (
         Column("subject"),
@@ -210,7 +210,7 @@ def _read_back(trades: Mapping[str, Trade]) -> Iterator[tuple[Cell, ...]]:
 
 
 def _model(trades: Mapping[str, Trade], short: str) -> Table:
-    """Return the table of predicted and counted messages; empty unless the engine is a cluster."""
+    """Return a table of predicted and counted messages; empty unless the engine is a cluster."""
     columns = (
         Column("subject"),
         Column(short),

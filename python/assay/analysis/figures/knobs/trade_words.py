@@ -1,4 +1,4 @@
-"""Sentences that summarise the effect of a knob."""
+"""Sentences that summarise the effect of an engine setting."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LONGER_MIN = 1.1
 
 
 def says_of(name: str, trade: Trade, factor: str, metric: Metric) -> Iterator[str]:
-    """Yield the sentences of one subject. A sentence that the knob had no effect comes first."""
+    """Yield sentences on a setting's effect; a sentence that it had none comes first."""
     short = factor.removeprefix("set.")
     effect = _effect(name, trade, short)
     if trade.effect.took is False:
@@ -88,7 +88,7 @@ def _best(name: str, trade: Trade, short: str, metric: Metric) -> str:
 
 
 def _sides(name: str, trade: Trade) -> str:
-    """Return a sentence on the counters of both sides, from the first level to the last."""
+    """Return a sentence on the counters of a setting's trade-off, from first to last level."""
     parts = []
     for side, counters in (("scheduling", trade.scheduling), ("blocking", trade.blocking)):
         moves = [move for counter in counters if (move := _move_text(counter, trade.levels))][
@@ -116,7 +116,7 @@ def _move_text(counter: Moved, levels: tuple[Level, ...]) -> str:
 
 
 def _read_back(name: str, trade: Trade, short: str) -> Iterator[str]:
-    """Yield a sentence on levels at which the value in force was not the requested one."""
+    """Yield a sentence on levels at which the engine did not take the requested value."""
     wrong = [reading for reading in trade.effect.read_back if reading.is_asked is False]
     if wrong:
         differences = listed(
@@ -126,7 +126,7 @@ def _read_back(name: str, trade: Trade, short: str) -> Iterator[str]:
 
 
 def _first(name: str, trade: Trade) -> Iterator[str]:
-    """Yield a sentence on the largest penalty of a first execution."""
+    """Yield a sentence on the slowest first execution compared with later ones."""
     penalties = [
         (level.first.first_s.value / level.first.later_s.value, level, level.first)
         for level in trade.levels
@@ -168,7 +168,7 @@ def _variability(name: str, trade: Trade) -> Iterator[str]:
 
 
 def _model(name: str, trade: Trade) -> Iterator[str]:
-    """Yield a sentence that compares counted and predicted messages at the best level."""
+    """Yield a sentence that compares counted and predicted messages at the setting's best level."""
     best = next(level for level in trade.levels if level.name == trade.best)
     counts = [
         f"{message.title} {text(message.counted, message.unit)} for"
@@ -182,7 +182,7 @@ def _model(name: str, trade: Trade) -> Iterator[str]:
 
 
 def notes_of(trades: Mapping[str, Trade]) -> Iterator[str]:
-    """Yield notes on the method of sweeping a knob."""
+    """Yield notes on the method of varying an engine setting."""
     if not trades:
         return
     rounds = max(len(level.rounds) for trade in trades.values() for level in trade.levels)
@@ -201,7 +201,7 @@ def notes_of(trades: Mapping[str, Trade]) -> Iterator[str]:
 def missing_of(
     made: Mapping[str, Trade | None], levels: list[str], factor: str, metric: Metric
 ) -> Iterator[str]:
-    """Yield sentences on missing values, with the reason."""
+    """Yield sentences on values of a setting's trade-off that are missing, with the reason."""
     short = factor.removeprefix("set.")
     if len(levels) == 1:
         yield f"of {short} only {levels[0]} was run: nothing to compare with"

@@ -1,4 +1,4 @@
-"""Figure of a search for better settings: recommendation, runs, and the effect of each knob."""
+"""Charts of a search for better settings: the recommendation, the runs, and settings' effects."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ LEADER = (
 
 
 def figure(asked: Asked) -> Figure:
-    """Return the figure of a search for better settings."""
+    """Return charts of a search for better settings."""
     metric = metric_of(asked.options.get("metric"), asked.runs[0])
     begun = sorted(asked.runs, key=lambda run: str(run.run.facts.get("started_utc", "")))
     trials = [trial_of(run, metric) for run in begun]
@@ -144,7 +144,7 @@ def _refused(
     metric: Metric,
     failed: Mapping[str, str],
 ) -> str:
-    """Return a sentence on the reason for recommending no setting."""
+    """Return a sentence on why no better setting is recommended."""
     lead = "Nothing is recommended:"
     best = min(held, key=lambda hold_out: hold_out.mean or 0.0, default=None)
     if best is not None and best.setting in failed:
@@ -172,7 +172,7 @@ def _refused(
 
 
 def _gain_text(hold_out: HoldOut, metric: Metric) -> str:
-    """Return the change of the metric as text, with its interval."""
+    """Return the change of the metric by a recommended setting as text, with its interval."""
     mean = change_text(_change(hold_out.mean or 0.0, metric))
     if hold_out.interval is None or hold_out.interval[1] - hold_out.interval[0] >= WIDE:
         return f"{mean} (too few pairs to say how far)"
@@ -185,19 +185,19 @@ def _gain_text(hold_out: HoldOut, metric: Metric) -> str:
 
 
 def _change(ratio: float, metric: Metric) -> float:
-    """Return the metric's relative change against the default, from the log of the cost ratio."""
+    """Return a metric's relative change against the default, from the log of the cost ratio."""
     return gain(ratio, metric) * (1 if metric.is_better == "higher" else -1)
 
 
 def _meaning(hold_out: HoldOut) -> str:
-    """Return a clause that the default may be as good; empty if the interval excludes this."""
+    """Return text that the default may be as good; empty if the interval excludes that."""
     if hold_out.interval is None or not hold_out.interval[0] <= 0 <= hold_out.interval[1]:
         return ""
     return ": the default may be as good, or better"
 
 
 def _cost(begun: Sequence[StudyRun]) -> str:
-    """Return the cost of the search: runs, minutes and CPU seconds."""
+    """Return the cost of the settings search: runs, minutes and CPU seconds."""
     runs = list({run.run.id: run.run for run in begun}.values())
     took = math.fsum(took_s(run) or 0.0 for run in runs)
     cpu = [seconds for run in runs if (seconds := _cpu_s(run)) is not None]
@@ -218,7 +218,7 @@ def _cpu_s(run: Run) -> float | None:
 
 
 def _knob_shares(ranked: Sequence[Standing]) -> Iterator[str]:
-    """Yield a sentence on the share of variation that each knob explains."""
+    """Yield a sentence on the share of the variation that each engine setting explains."""
     shares = sensitivities(ranked)
     if shares:
         parts = ", ".join(f"{knob} {percent_text(share)}" for knob, share in _ordered(shares))
@@ -235,12 +235,12 @@ def _plain(name: str, value: str) -> str:
 
 
 def _short(levels: Mapping[str, str]) -> str:
-    """Return the values of a setting without knob names, since all settings have the same knobs."""
+    """Return the values of a group of settings as text, without their names."""
     return " / ".join(levels.values())
 
 
 def _leaders(ranked: Sequence[Standing], held: Sequence[HoldOut], metric: Metric) -> Table:
-    """Return the table of the best-ranked settings and the results of their hold-out runs."""
+    """Return a table of the best settings and the results of their hold-out runs."""
     rows: list[tuple[Cell, ...]] = []
     sign = 1 if metric.is_better == "lower" else -1
     for out in held:
@@ -274,7 +274,7 @@ def _differs(ends: tuple[Cell, Cell]) -> str:
 
 
 def _conclusion(held: Sequence[HoldOut], metric: Metric) -> Table:
-    """Return the table of each hold-out and its gain, for programs to read."""
+    """Return a table of each hold-out comparison and its gain, for programs to read."""
     columns = (
         Column("setting"),
         Column("recommended"),
@@ -328,7 +328,7 @@ def _sensitivity(ranked: Sequence[Standing]) -> Table:
 
 
 def _progress(trials: Sequence[Trial], metric: Metric) -> Table:
-    """Return the table of each run's cost relative to its round's default, and the best mean."""
+    """Return a table of each run's cost relative to the default settings, and the best mean."""
     sign = 1 if metric.is_better == "lower" else -1
     defaults = {
         (trial.part, trial.round): trial.cost for trial in trials if trial.setting == DEFAULT

@@ -1,1 +1,1 @@
-"""Figures of loads and tests."""
+"""Charts and tables of loads: transactions, query sequences, TPC-H tests and crashes."""

@@ -1,4 +1,4 @@
-"""Figure of the engine's look-up counters in the measured part."""
+"""Table of the engine's index look-up counters in the measured part."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SAME_PAGE, ROWS = "look-ups on the page of the one before", "rows of a look-up"
 
 
 def figure(asked: Asked) -> Figure:
-    """Return the figure of look-up counters."""
+    """Return a table of the engine's index look-up counters."""
     subjects = subjects_of(asked)
     counted = {subject.name: counted_of(subject.first) for subject in subjects}
     measured = [subject for subject in subjects if counted[subject.name]]
@@ -44,7 +44,7 @@ def figure(asked: Asked) -> Figure:
 
 
 def counted_of(run: Run) -> Mapping[str, float]:
-    """Return the counts of the measured part by `meters.WORDS`; empty without such meters."""
+    """Return the activity counts of the measured part by name; empty if not counted."""
     window = window_of(run)
     return {} if window is None else activity_between(run, Span(*window)) or {}
 

@@ -1,4 +1,4 @@
-"""Figure of the power, throughput and composite metrics of full tests, and how two runs differ."""
+"""Table of TPC-H's power, throughput and composite metrics, and how two runs differ."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ COLUMNS = (
 
 
 def figure(asked: Asked) -> Figure:
-    """Return the figure of a test's composite metric."""
+    """Return a table of TPC-H's metrics."""
     subjects = [subject for subject in subjects_of(asked) if test_of(subject.first) is not None]
     measures = tuple(_measures(subjects))
     shown = tuple(subject.name for subject in subjects)
@@ -58,7 +58,7 @@ def figure(asked: Asked) -> Figure:
 
 
 def _measures(subjects: list[Subject]) -> Iterator[Measure]:
-    """Yield the reported metrics, the metrics of each run, and the difference between the runs."""
+    """Yield the reported TPC-H metrics, those of each run, and the difference between runs."""
     for kind in KINDS:
         yield measure(kind, kind, PER_HOUR, subjects, partial(_reported, kind=kind))
     for kind in KINDS:
@@ -79,7 +79,7 @@ def _reported(run: Run, kind: str) -> float | None:
 
 
 def gain(run: Run, kind: str) -> float | None:
-    """Return the second run's relative gain in the metric; None for a test with one run."""
+    """Return the second run's relative gain in a TPC-H metric; None for a test with one run."""
     first, second = (metric_of_run(run, kind, number) for number in (1, 2))
     return second / first - 1 if first and second else None
 
@@ -125,7 +125,7 @@ def _says(subjects: list[Subject], measures: tuple[Measure, ...]) -> Iterator[st
 
 
 def _in_all(by_key: dict[str, Measure]) -> Iterator[str]:
-    """Yield one sentence about all subjects; nothing for a single subject."""
+    """Yield one sentence on the TPC-H metrics of all engines; nothing for a single engine."""
     kind = next((name for name in KINDS if len(by_key[name].values) > 1), None)
     if kind is None:
         return

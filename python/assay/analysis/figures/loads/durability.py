@@ -1,4 +1,4 @@
-"""Figure of crashes: acknowledged writes that were lost or found, and the recovery time."""
+"""Table of crashes: acknowledged writes that were lost or found, and the recovery time."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ NAMES = (
 
 @dataclass(frozen=True)
 class _Crashed:
-    """The recovered databases of a subject after one kind of crash."""
+    """The recovered databases of one engine after one kind of crash."""
 
     subject: str
     kind: str
@@ -76,7 +76,7 @@ class _Crashed:
     looks: tuple[tuple[Run, RecoveredCopy], ...]
 
     def sum_of(self, name: str) -> int:
-        """Return the sum of a count over the comparisons of these databases."""
+        """Return the number of writes with a certain fate, summed over the recovered databases."""
         return sum(int(getattr(look.comparison, name)) for _, look in self.looks)
 
     @property
@@ -89,7 +89,7 @@ class _Crashed:
 
 
 def figure(asked: Asked) -> Figure:
-    """Return the figure of lost and found writes after crashes."""
+    """Return a table of lost and found writes after crashes."""
     every = subjects_of(asked, without=(MOMENT,))
     crashed = [crash for subject in every for crash in _crashed(subject)]
     recovered = {crash.subject for crash in crashed}
@@ -195,7 +195,7 @@ def _remark(run: Run, look: RecoveredCopy) -> str | None:
 
 
 def _after_s(run: Run, look: RecoveredCopy) -> float | None:
-    """Return the seconds from the first acknowledgement to the crash; None if not known."""
+    """Return the seconds from the first acknowledged write to the crash; None if not known."""
     begun = run.table("receipts")["finished_ns"].min()
     if look.at_ns is None or not isinstance(begun, int):
         return None

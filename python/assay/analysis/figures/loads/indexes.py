@@ -1,4 +1,4 @@
-"""Figure of the work on each index, while memory filled and afterwards."""
+"""Table of the work on each index, while the cache filled and afterwards."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ COLUMNS = (
 
 
 def figure(asked: Asked) -> Figure:
-    """Return the figure of work by index."""
+    """Return a table of the work on each index."""
     subjects = subjects_of(asked)
     most = int(asked.options.get("rows", ROWS_DEFAULT))
     measured = [subject for subject in subjects if worked(subject.first, STEADY) is not None]
@@ -60,7 +60,7 @@ def figure(asked: Asked) -> Figure:
 
 
 def worked(run: Run, part: str) -> tuple[IndexWork, ...] | None:
-    """Return the index work of one part of a run; None if the engine does not report it."""
+    """Return the index work of one period of a run; None if the engine does not report it."""
     parts = parts_of(run)
     if parts is None:
         return None

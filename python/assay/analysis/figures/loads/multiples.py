@@ -1,4 +1,4 @@
-"""Figure of transaction times as a multiple of one engine's times, by group of workloads."""
+"""Chart of transaction times as a multiple of one engine's times, by group of workloads."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ Place = tuple[int, str, str]
 
 @dataclass(frozen=True)
 class Group:
-    """The runs of one part of the study.
+    """The runs of one section of a study, which are compared as a group.
 
     Attributes:
         part: Name of the study's part.
@@ -75,19 +75,19 @@ class Group:
 
     @property
     def others(self) -> list[str]:
-        """Return the names of all subjects but the base."""
+        """The names of all engines but the base engine."""
         return [name for name in self.mixes if name != self.base] if self.base else []
 
     def whole(self, name: str) -> Factor | None:
-        """Return mean latency relative to the base, as a geometric mean over all workloads."""
+        """Return mean latency relative to the base engine, over all workloads."""
         return self._over(name, lambda mix: {"": mix.mean_s})
 
     def alike(self, name: str) -> Factor | None:
-        """Return latency relative to the base, in which each operation has equal weight."""
+        """Return latency relative to the base engine, with equal weight for each operation."""
         return self._over(name, lambda mix: mix.means_s)
 
     def operation(self, name: str, workload: str, operation: str) -> Factor | None:
-        """Return the mean latency of one operation relative to the base."""
+        """Return the mean latency of one operation relative to the base engine."""
         values = self.seconds(name, workload, operation)
         return times(values, self.seconds(self.base or "", workload, operation))
 
@@ -111,7 +111,7 @@ class Group:
         )
 
     def _over(self, name: str, quantity: Callable[[Mix], Mapping[str, float]]) -> Factor | None:
-        """Return a geometric mean of ratios to the base, over rounds that have all operations."""
+        """Return a geometric mean of ratios to the base engine, over complete rounds."""
         mine, base = (
             _flat(self.mixes.get(subject, {}), quantity) for subject in (name, self.base or "")
         )
@@ -129,7 +129,7 @@ class Group:
 
 
 def figure(asked: Asked) -> Figure:
-    """Return the figure of time multiples by group."""
+    """Return a chart of transaction times as a multiple of one engine's times."""
     parts = list(dict.fromkeys(run.part for run in asked.runs))
     groups = [_group(asked, part) for part in parts]
     shown = tuple(dict.fromkeys(name for group in groups for name in group.others))
@@ -243,7 +243,7 @@ def _says(groups: Sequence[Group]) -> Iterator[str]:
 
 
 def _slowest(group: Group) -> Iterator[str]:
-    """Yield sentences on the slowest and fastest operation of a group, which a mean hides."""
+    """Yield sentences on the operations with the largest and smallest time multiples of a group."""
     if len(group.operations()) < 2:  # noqa: PLR2004 - nothing to compare
         return
     for name in group.others:

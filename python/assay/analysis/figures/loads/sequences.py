@@ -1,4 +1,4 @@
-"""Figure of query mixes that clients execute in order, by engine, data size and clients.
+"""Chart of query mixes that clients execute in sequence, by engine, data size and clients.
 
 The figure has the specified rate, the time and CPU time of a query, steadiness, and the verdict of
 the runs.
@@ -47,7 +47,7 @@ QUERIES = (
 
 @dataclass(frozen=True)
 class Place:
-    """Position of a rate: data size (`size` units of `size_name`), scale, and number of clients."""
+    """Position of a measured rate on a chart: data size, scale, and number of clients."""
 
     scale: float
     size: float
@@ -57,7 +57,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Point:
-    """The runs of one subject at one position of the axis."""
+    """The runs of one engine at one data size and number of clients."""
 
     subject: str
     place: Place
@@ -74,7 +74,7 @@ class Point:
 
 
 def figure(asked: Asked) -> Figure:
-    """Return the figure of query sequences that clients execute."""
+    """Return a chart of query mixes that clients execute in sequence."""
     points = _points(asked)
     subjects = tuple(dict.fromkeys(point.subject for point in points))
     name = _rate_name(points[0].runs[0].run) if points else NO_NAME
@@ -114,7 +114,7 @@ def _mixes(run: Run) -> Mixes | None:
 
 
 def _points(asked: Asked) -> tuple[Point, ...]:
-    """Return each subject at its positions, sorted by size and then by number of clients."""
+    """Return the runs of each engine, grouped by data size and number of clients."""
     groups: dict[tuple[str, Place], list[StudyRun]] = {}
     for run in asked.runs:
         if (mixes := _mixes(run.run)) is None:
@@ -133,7 +133,7 @@ def _rate_name(run: Run) -> str:
 
 
 def _rate(run: Run) -> float | None:
-    """Return the specification's first figure of a run; mixes a second without a specification."""
+    """Return the specification's main metric of a run; query mixes per second without one."""
     mixes = _mixes(run)
     if mixes is None:
         return None
@@ -141,7 +141,7 @@ def _rate(run: Run) -> float | None:
 
 
 def _mean_query_s(run: Run) -> float | None:
-    """Return the mean time over all executed queries, in seconds; None without any."""
+    """Return the mean time over all executed queries in seconds; None without any."""
     mixes = _mixes(run)
     count = sum(query.executions for query in mixes.queries) if mixes is not None else 0
     return mixes.operations_s / count if mixes is not None and count else None
@@ -180,7 +180,7 @@ def _values(points: Sequence[Point], metric: RunMetric) -> dict[str, Spread]:
 
 
 def _queries(points: Sequence[Point]) -> list[str]:
-    """Return the names of queries in the order of the mix."""
+    """Return the names of the queries in the order of the query mix."""
     mixes = [sequence for point in points if (sequence := _mixes(point.runs[0].run)) is not None]
     return list(dict.fromkeys(query.name for mix in mixes for query in mix.queries))
 
@@ -221,7 +221,7 @@ def _rows(points: Sequence[Point]) -> tuple[tuple[Cell, ...], ...]:
 
 
 def _steady(point: Point) -> str:
-    """Return the mix from which each round was steady, as text."""
+    """Return the number of the query mix from which times were steady, per round, as text."""
     starts = [_steady_from(run.run) for run in point.runs]
     return ", ".join(dict.fromkeys(starts))
 

@@ -1,4 +1,4 @@
-"""Figure of a transaction mix on each engine: its rate, latency by type, and ratios to a base."""
+"""Charts of a transaction mix on each engine: rate, latency by type, and ratios to a base."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ ALL = "all"
 
 
 def figure(asked: Asked) -> Figure:
-    """Return the figure of transaction rates and response times."""
+    """Return charts of transaction rates and response times."""
     every = subjects_of(asked)
     subjects = tuple(subject for subject in every if any(mix_of(run.run) for run in subject.runs))
     base = base_of(subjects, asked.options.get("base"))
@@ -117,7 +117,7 @@ def _mean(run: Run) -> float | None:
 
 
 def _counted(name: str) -> RunMetric:
-    """Return a function that reads a count of a run's mix: `retries` or `failed`."""
+    """Return a function that reads the number of retries or failures of a run."""
     return lambda run: None if (mix := mix_of(run)) is None else float(getattr(mix, name))
 
 
@@ -127,12 +127,12 @@ def _rate(run: Run) -> float | None:
 
 
 def _mean_of(name: str) -> RunMetric:
-    """Return a function that reads the mean latency of a transaction type."""
+    """Return a function that reads the mean latency of a transaction type from a run."""
     return lambda run: None if (mix := mix_of(run)) is None else mix.means_s.get(name)
 
 
 def _quantile_of(name: str, quantile: str) -> RunMetric:
-    """Return a function that reads a percentile of a type's latency."""
+    """Return a function that reads a percentile of a transaction type's latency from a run."""
 
     def latency(run: Run) -> float | None:
         mix = mix_of(run)
@@ -176,7 +176,7 @@ def _measures(
 
 
 def _gains(subjects: Sequence[Subject]) -> Iterator[tuple[Subject, Subject, Factor | None]]:
-    """Yield an engine's first version, each later one, and the ratio of their rates."""
+    """Yield an engine's first version, each later version, and the ratio of their rates."""
     return ((old, new, _ratio(new, old, _per_s)) for old, new in versions(subjects))
 
 
@@ -221,7 +221,7 @@ def _by_type(subjects: Sequence[Subject], types: Sequence[str]) -> tuple[tuple[C
 def _ratios(
     subjects: Sequence[Subject], base: Subject | None, types: Sequence[str]
 ) -> Iterator[Table]:
-    """Yield tables of mean latency relative to the base, for the mix and for each type."""
+    """Yield tables of mean latency relative to the base engine, in total and by type."""
     if base is None:
         return
     means = {ALL: _mean, **{name: _mean_of(name) for name in types}}
@@ -252,7 +252,7 @@ def _says(subjects: Sequence[Subject], base: Subject | None, types: Sequence[str
 
 
 def _worst_type(subject: Subject, base: Subject, types: Sequence[str]) -> str:
-    """Return a sentence on the type with the largest latency ratio to the base."""
+    """Return a sentence on the transaction type with the largest latency ratio to the base."""
     ratios = {n: f.times for n in types if (f := _ratio(subject, base, _mean_of(n))) is not None}
     if len(ratios) < 2:  # noqa: PLR2004 - nothing to compare
         return ""
@@ -261,7 +261,7 @@ def _worst_type(subject: Subject, base: Subject, types: Sequence[str]) -> str:
 
 
 def _tail(subject: Subject, types: Sequence[str]) -> str | None:
-    """Return a sentence on the type whose 99th percentile is furthest from its median."""
+    """Return a sentence on the transaction type with the largest ratio of p99 to median."""
     quantiles: dict[str, tuple[float, float]] = {}
     for name in types:
         median, slow = (_middle(subject, _quantile_of(name, quantile)) for quantile in DRAWN)

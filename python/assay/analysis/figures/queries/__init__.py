@@ -1,1 +1,1 @@
-"""Figures of single queries."""
+"""Tables and charts of single queries: times, plans, CPU profile and correctness."""

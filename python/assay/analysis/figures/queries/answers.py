@@ -1,4 +1,4 @@
-"""Figure of the correctness of each run's answers."""
+"""Table of whether each run's query results were correct."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ COLUMNS = (
 
 
 def figure(asked: Asked) -> Figure:
-    """Return the figure of verdicts on answers."""
+    """Return a table of whether each run's query results were correct."""
     subjects = subjects_of(asked)
     judged = {run.run.id: result_of(run) for run in asked.runs}
     rows = tuple(
@@ -63,12 +63,12 @@ def figure(asked: Asked) -> Figure:
 
 
 def result_of(run: StudyRun) -> CheckResult | None:
-    """Return a run's result of the check of answers; None if answers were not checked."""
+    """Return the verdict on a run's query results; None if they were not checked."""
     return next((result for result in run.checks if result.check == CHECK), None)
 
 
 def says(subjects: tuple[Subject, ...]) -> tuple[str, ...]:
-    """Return sentences on the number of runs with right answers, and on the other runs."""
+    """Return sentences on how many runs returned correct results, and on the other runs."""
     results = [(subject.name, result_of(run)) for subject in subjects for run in subject.runs]
     # A run that belongs to two parts of the study counts once.
     runs = {run.run.id: result_of(run) for subject in subjects for run in subject.runs}

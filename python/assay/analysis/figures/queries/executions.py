@@ -1,4 +1,4 @@
-"""Figure of an operation's executions: their variation, and the extra cost of the first."""
+"""Times of an operation's executions: their variation, and the extra time of the first."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _timed(run: Run) -> pl.DataFrame:
 
 
 def spread_rows(subject: Subject) -> Iterator[tuple[Cell, ...]]:
-    """Yield a row per operation: executions of all rounds, and the spread of rounds' medians."""
+    """Yield a row per operation: execution times of all rounds, and the spread of the medians."""
     timed = pl.concat(
         [_timed(run.run).with_columns(pl.lit(run.round).alias("round")) for run in subject.runs]
     )
@@ -98,7 +98,7 @@ def deviation_of(subject: Subject, chosen: str | None) -> float | None:
 
 
 def first_rows(subject: Subject) -> Iterator[tuple[Cell, ...]]:
-    """Yield a row for each operation with a known first execution, with medians over rounds."""
+    """Yield a row per operation: times of its first and later executions, medians over rounds."""
     frames = [first_and_later(_executions(run.run)) for run in subject.runs]
     figures = [pl.exclude("operation", "in_warm_up").median()]
     medians = pl.concat(frames).group_by("operation", maintain_order=True).agg(figures)
@@ -119,7 +119,7 @@ def _more(row: dict[str, float | None], name: str) -> float | None:
 
 
 def first_execution_figure(run: Run, chosen: str | None, name: str) -> float | None:
-    """Return a figure of the operation's first execution, or the median of later executions."""
+    """Return a quantity of an operation's first execution, or its median over later ones."""
     wanted = chosen or longest(run)
     rows = first_and_later(_executions(run)).filter(pl.col("operation") == wanted)
     return None if rows.is_empty() else float(rows[name][0])

@@ -1,4 +1,4 @@
-"""Figure that compares the first power test with the second: the cost of the starting state."""
+"""Tables that compare the first power test with the second: the cost of an empty cache."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ CACHED_COLUMNS = (
 
 
 def figure(asked: Asked) -> Figure:
-    """Return the figure that compares first executions with later ones."""
+    """Return tables that compare the first power test's query times with the second's."""
     every = subjects_of(asked)
     subjects = tuple(subject for subject in every if not _pairs(subject).is_empty())
     compared = {subject.name for subject in subjects}
@@ -97,7 +97,7 @@ def figure(asked: Asked) -> Figure:
 
 
 def _cached(subjects: tuple[Subject, ...]) -> Iterator[Table]:
-    """Yield a table of the engine's own cache after loading, from each subject's first run.
+    """Yield a table of the engine's cache content after loading, from each engine's first run.
 
     Only runs in the state `loaded` on engines that report the content of their cache have rows.
     """
@@ -131,7 +131,7 @@ def _difference(run: Run) -> float | None:
 
 
 def _pairs(subject: Subject) -> pl.DataFrame:
-    """Return one row for each operation of both power tests, with medians over rounds."""
+    """Return one row of times per operation of both power tests, with medians over rounds."""
     frames = [frame for run in subject.runs if (frame := _power_test_pairs(run.run)) is not None]
     if not frames:
         return pl.DataFrame()
@@ -179,7 +179,7 @@ def _more(row: dict[str, float | None], name: str, *, floor: bool) -> float | No
 
 
 def _in_all(measures: tuple[Measure, ...]) -> Iterator[str]:
-    """Yield one sentence about all subjects; nothing for a single subject."""
+    """Yield one sentence on the first power test of all engines; nothing for a single engine."""
     for gains in measures:
         if gains.key == f"{POWER}_gain" and len(gains.values) > 1:
             changes = each_text(

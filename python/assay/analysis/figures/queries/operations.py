@@ -1,4 +1,4 @@
-"""Figure of each operation's seconds by subject, and of the differences between subjects."""
+"""Table of each operation's seconds by engine, and of the differences between engines."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ OPTIONS = {"operations": "names of those that are shown; without it all"}
 
 
 def figure(asked: Asked) -> Figure:
-    """Return the figure of time by operation."""
+    """Return a table of operation times by engine or setting."""
     subjects = subjects_of(asked)
     names = list(dict.fromkeys(name for run in asked.runs for name in seconds_of(run.run)))
     wanted = asked.options.get("operations")

@@ -1,4 +1,4 @@
-"""Figure of an engine's CPU time by kind of work, with functions and queries."""
+"""Chart of an engine's CPU time by kind of work, with functions and queries."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ SAMPLES_MIN, A_SHARE, DEVIATIONS = 1000, 0.1, 1.96
 
 @dataclass(frozen=True)
 class WorkProfile:
-    """The time of a run, split by kind of work.
+    """The CPU time of a run, split by kind of work, such as join or sort.
 
     Attributes:
         source: `CPU samples`, or `plans` for the engine's own times.
@@ -74,7 +74,7 @@ class WorkProfile:
     doubt: str | None = None
 
     def share(self, work: str) -> float | None:
-        """Return a kind of work's share of the time; None if unknown.
+        """Return the time share of a kind of work; None if unknown.
 
         In CPU samples, a kind of work without samples has share 0. Plans give shares only for the
         kinds that they name.
@@ -86,13 +86,13 @@ class WorkProfile:
 
     @property
     def is_explained(self) -> bool:
-        """Return whether rules or plans classify at least half of the time."""
+        """True if rules or plans assign at least half of the time to a kind of work."""
         whole = sum(self.seconds.values())
         return self.seconds.get(UNCLASSIFIED, 0.0) <= (1 - CLASSIFIED_MIN) * whole
 
 
 def figure(asked: Asked) -> Figure:
-    """Return the figure of CPU time by kind of work."""
+    """Return a chart of CPU time by kind of work."""
     every = subjects_of(asked)
     subjects = tuple(subject for subject in every if profile_of(subject.first) is not None)
     profiled = {subject.name for subject in subjects}
@@ -130,7 +130,7 @@ def figure(asked: Asked) -> Figure:
 
 @lru_cache(maxsize=256)
 def profile_of(run: Run) -> WorkProfile | None:
-    """Return a run's profile: from classified samples, else from plans, else from any samples."""
+    """Return a run's CPU profile: from classified samples, else from plans, else any samples."""
     sampled = _by_samples(run)
     if sampled is not None and sampled.is_explained:
         return sampled
@@ -168,7 +168,7 @@ def _by_plans(run: Run) -> WorkProfile | None:
 
 
 def _queries(pairs: pl.DataFrame) -> dict[str, list[str]]:
-    """Return, by kind of work, the operations with at least `QUERIES_MIN` of it, most first."""
+    """Return the queries with the most time in each kind of work, largest first."""
     whole = pl.col("seconds").sum().over("work")
     kept = pairs.filter(pl.col("seconds") >= QUERIES_MIN * whole).sort("seconds", descending=True)
     by_work: dict[str, list[str]] = {}
@@ -178,7 +178,7 @@ def _queries(pairs: pl.DataFrame) -> dict[str, list[str]]:
 
 
 def _measures(subjects: tuple[Subject, ...]) -> tuple[Measure, ...]:
-    """Return shares by kind of work, largest first; unclassified time is last."""
+    """Return time shares by kind of work, largest first; unclassified time is last."""
     profiles = {subject.name: [profile_of(run.run) for run in subject.runs] for subject in subjects}
     seen = (
         w
@@ -232,7 +232,7 @@ def _work(subjects: tuple[Subject, ...], measures: tuple[Measure, ...]) -> Table
 
 
 def _functions(subject: Subject, count: int) -> Table | None:
-    """Return a table of the functions with most samples, each with the description of its work."""
+    """Return a table of the functions with most CPU samples, each with its kind of work."""
     profile = profile_of(subject.first)
     if profile is None or profile.sampled is None:
         return None
@@ -265,7 +265,7 @@ def _names(operations: list[str], most: int = NAMED_MAX) -> str:
 
 
 def _in_all(subjects: tuple[Subject, ...]) -> Iterator[str]:
-    """Yield one sentence about all subjects; nothing for a single subject."""
+    """Yield one sentence on the largest kind of work of all engines; nothing for a single one."""
     if len(subjects) > 1:
         largest = [(subject.name, _largest(subject)) for subject in subjects]
         yield f"The largest kind of work is {each_text(largest)}."
@@ -317,7 +317,7 @@ def _note(subject: Subject) -> str:
 
 
 def _chance(samples: int) -> str:
-    """Return a clause on the sampling error of a share; empty if there are enough samples."""
+    """Return text on the sampling error of a CPU share; empty if there are enough samples."""
     if not 0 < samples < SAMPLES_MIN:
         return ""
     off = DEVIATIONS * math.sqrt(A_SHARE * (1 - A_SHARE) / samples)
@@ -326,7 +326,7 @@ def _chance(samples: int) -> str:
 
 
 def _reason(subject: Subject) -> str:
-    """Return the reason why the profile does not use CPU samples."""
+    """Return the reason why the CPU profile does not use samples."""
     sampled = _by_samples(subject.first)
     if sampled is None:
         return "it has no CPU samples"

@@ -1,4 +1,4 @@
-"""Figure of statements on each engine: their times, plans and reads."""
+"""Tables of statements on each engine: their times, plans and reads."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ NAMED_COLUMNS = 4
 
 
 def figure(asked: Asked) -> Figure:
-    """Return the figure of time by statement."""
+    """Return tables of time by statement."""
     subjects = subjects_of(asked)
     base = base_of(subjects, asked.options.get("base"))
     names = _names(asked, subjects)
@@ -112,7 +112,7 @@ def figure(asked: Asked) -> Figure:
 
 
 def _names(asked: Asked, subjects: Sequence[Subject]) -> list[str]:
-    """Return the statements of the figure, in the requested order or in the order of the runs."""
+    """Return the statements to show, in the requested order or in the order of the runs."""
     timed = [
         name for subject in subjects for run in subject.runs for name in timed_statements(run.run)
     ]
@@ -159,7 +159,7 @@ def _measures(
 def _column_measures(
     subjects: Sequence[Subject], names: Sequence[str], wide: Mapping[str, str]
 ) -> Iterator[Measure]:
-    """Yield measures of the number of columns read, and of the cost of reading more columns."""
+    """Yield the number of columns that statements read, and the time that extra columns cost."""
     for narrow, other in wide.items():
         factors = by_subject(
             (subject.name, spread_of(_wider(subject, narrow, other))) for subject in subjects
@@ -185,7 +185,7 @@ def _columns_read(run: Run, name: str) -> float | None:
 def _tables(
     subjects: Sequence[Subject], base: Subject | None, names: Sequence[str]
 ) -> Iterator[Table]:
-    """Yield the tables of the figure that have rows."""
+    """Yield the non-empty tables of statement times, plans and reads."""
     seconds = (Column("statement"), *(Column(subject.name, SECONDS) for subject in subjects))
     rows = [(name, *(_middle(subject, name, "median") for subject in subjects)) for name in names]
     yield Table("medians", "median latency", seconds, tuple(rows))
@@ -259,7 +259,7 @@ def _read_row(subject: Subject, name: str) -> tuple[Cell, ...] | None:
 
 
 def _says(subjects: Sequence[Subject], base: Subject | None, names: Sequence[str]) -> Iterator[str]:
-    """Yield sentences on the worst ratio of each subject, and on plans that differ by version."""
+    """Yield sentences on each engine's worst statement, and on plans that differ by version."""
     furthest = []
     for subject in subjects:
         ratios = {n: f.times for n in names if (f := _ratio(subject, base, n)) is not None}
@@ -290,7 +290,7 @@ def _other_plans(subjects: Sequence[Subject], name: str) -> Iterator[str]:
 
 
 def _grouped(subjects: Sequence[Subject], name: str) -> Iterator[tuple[str, str]]:
-    """Yield groups of subjects that execute a statement alike, and their access path."""
+    """Yield groups of engines that execute a statement alike, and their access path."""
     paths = {
         subject.name: path for subject in subjects if (path := _path(subject, name)) is not None
     }
@@ -299,7 +299,7 @@ def _grouped(subjects: Sequence[Subject], name: str) -> Iterator[tuple[str, str]
 
 
 def _pruned(subjects: Sequence[Subject], wide: Mapping[str, str]) -> Iterator[str]:
-    """Yield sentences on the cost of more columns, which shows what column pruning saves."""
+    """Yield sentences on the time that reading more columns costs, which shows column pruning."""
     for narrow, other in wide.items():
         costs = [
             (subject.name, text(factor.times, TIMES))
@@ -320,7 +320,7 @@ def _missing(subjects: Sequence[Subject], names: Sequence[str]) -> Iterator[str]
 
 
 def _reason_missing(run: Run) -> str:
-    """Return the reason why a run has no plans: the one that most statements have."""
+    """Return the most frequent reason why a run's statements have no plans."""
     plans = captured(run)
     reasons = [gap.reason for gap in plans.missing]
     return plans.reason or max(reasons, key=reasons.count, default="none were told")

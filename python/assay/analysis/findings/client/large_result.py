@@ -1,11 +1,11 @@
-"""Results so large that the engine spends much of its work on sending them."""
+"""Finds results so large that sending them takes much of the engine's time."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.analysis.findings.case import at_least
-from assay.analysis.findings.memory.cache import MISSED_BYTES
+from assay.analysis.findings.memory.cache import MISSED_BYTES, copying_share
+from assay.analysis.findings.operation_shares import at_least
 from assay.model.finding import Evidence
 from assay.model.units import bytes_text, count_text, percent_text
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 METHOD = "large-result"
 # Names of counters that the engine declares.
 SENT = "sent_bytes"
-LOGGED = "wal_bytes"
+LOGGED, SPILLED = "wal_bytes", "temporary_bytes"
 # A smaller result fits into a few packets.
 BYTES_MIN = 256 << 10
 # Other copies by the kernel may be at most this share of the sent bytes.
@@ -26,28 +26,31 @@ NAMED_SHARE = 0.05
 
 
 def find(case: Case) -> list[Finding]:
-    """Return the time that the kernel spent on operations that send large results."""
+    """Return a finding of the kernel time of operations that send large results."""
     sent = case.total(SENT)
     executions = sum(op.passes for op in case.operations)
     if not sent or not executions or sent / executions < BYTES_MIN:
         return []
-    others = sum(case.total(name) or 0.0 for name in (MISSED_BYTES, LOGGED))
+    others = sum(case.total(name) or 0.0 for name in (MISSED_BYTES, LOGGED, SPILLED))
     if others > OTHER_SHARE_MAX * sent:
         return []
-    fractions = at_least(case.part("cpu_system"), NAMED_SHARE)
+    most = copying_share(case, sent)
+    fractions = at_least(
+        {name: min(own, most) for name, own in case.part("cpu_system").items()}, NAMED_SHARE
+    )
     effect = case.of_run(fractions)
     if effect < EFFECT_MIN:
         return []
     name = case.largest_first(fractions)[0]
     rows = {op.name: op.rows or 0 for op in case.operations}
     claim = (
-        f"Results are large: {bytes_text(sent / executions)} an execution, most in {name} with"
-        f" {count_text(rows[name])} rows; sending them took {percent_text(effect)} of the time"
+        f"Results are large: {bytes_text(sent / executions)} per execution, most in {name} with "
+        f"{count_text(rows[name])} rows; sending results took {percent_text(effect)} of the time"
     )
     evidence = [
-        Evidence(f"{bytes_text(sent)} were sent to clients", f"counter:{SENT}"),
+        Evidence(f"the engine sent {bytes_text(sent)} to clients", f"counter:{SENT}"),
         Evidence(
-            f"{name}: the kernel worked for the engine {percent_text(fractions[name])} of its time",
+            f"{name}: the engine spent {percent_text(fractions[name])} of its time in the kernel",
             f"where:{name}",
         ),
     ]

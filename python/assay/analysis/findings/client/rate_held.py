@@ -19,16 +19,17 @@ ROOM_SHARE = 0.85
 
 
 def find(case: Case) -> list[Finding]:
-    """Return a finding if the load did not reach its rate, with the growth of the backlog."""
+    """Return a finding if an open load fell behind its rate, with the growth of the backlog."""
     went = None if case.load is None else case.load.schedule
     if case.load is None or went is None or went.done_per_s >= RATE_HELD_SHARE * went.rate_per_s:
         return []
     grown = ""
     if went.grown_per_s is not None and went.grown_per_s > 0:
-        grown = f", and the backlog grew by {rate_text(went.grown_per_s)}"
+        grown = f", and the queue of waiting operations grew by {rate_text(went.grown_per_s)}"
     claim = (
-        f"The rate was not held: {rate_text(went.done_per_s)} of {rate_text(went.rate_per_s)} were"
-        f" done{grown}; latency percentiles depend on the run's length"
+        f"The engine did not hold the rate: {rate_text(went.done_per_s)} of "
+        f"{rate_text(went.rate_per_s)} were completed{grown}, so latency percentiles depend on "
+        "the run's length"
     )
     finding = Finding(
         claim=claim,
@@ -46,9 +47,9 @@ def find(case: Case) -> list[Finding]:
 
 
 def _to_try(went: Schedule, speed: float | None) -> str:
-    """Return the advice of a rate that leaves the engine some spare capacity."""
+    """Return the advice of a lower rate that leaves the engine some spare capacity."""
     if speed is not None:
         slower = float(f"{speed * ROOM_SHARE * went.done_per_s / went.rate_per_s:.2g}")
-        return f"--speed {slower:g}, or more --clients"
+        return f"use --speed {slower:g}, or more --clients"
     lower = float(f"{went.done_per_s * ROOM_SHARE:.2g}")
-    return f"--rate {lower:g}, or --clients without --rate for the most"
+    return f"use --rate {lower:g}, or --clients without --rate to measure the maximum"

@@ -1,4 +1,4 @@
-"""Operations that repeat statements of one shape and wait for each answer."""
+"""Finds operations that repeat statements of one shape and wait for each answer."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from assay.analysis.findings.case import names_text
+from assay.analysis.findings.operation_shares import names_text
+from assay.analysis.findings.plans.plan_time import timed_nodes
 from assay.analysis.time.operation_tree import COMPUTING, NETWORK
 from assay.model.finding import Evidence
 from assay.model.units import count_text, percent_text, seconds_text
@@ -29,6 +30,8 @@ PART_MIN = 0.7
 EFFECT_MIN = 0.1
 # A longer statement does work of its own. A shorter one mostly costs its round trip.
 STATEMENT_S_MAX = 0.001
+# A plan that looks up a few rows takes less. What it takes longer is work on rows.
+LOOK_UP_S = 50e-6
 NAMED_OPERATIONS = 3
 
 _VALUE = re.compile(r"\$\d+|'(?:[^']|'')*'|\b\d+(?:\.\d+)?\b")
@@ -38,7 +41,7 @@ _SPACE = re.compile(r"\s+")
 
 @dataclass(frozen=True)
 class Repeated:
-    """Statements of an operation that have the same shape.
+    """Statements of an operation that have the same text except for their values.
 
     Attributes:
         text: Text of the first of these statements.
@@ -52,12 +55,12 @@ class Repeated:
 
     @property
     def part(self) -> float:
-        """Return the share of round trips that a single statement for all rows would save."""
+        """The share of round trips that one statement for all rows would save."""
         return (self.count - 1) / self.whole
 
 
 def find(case: Case) -> list[Finding]:
-    """Return a finding for operations that consist mostly of one repeated statement."""
+    """Return a finding per operation that consists mostly of one repeated statement."""
     repeated = {
         name: most
         for name, plans in case.plans.items()
@@ -65,11 +68,13 @@ def find(case: Case) -> list[Finding]:
         and most.part >= PART_MIN
         and _is_short(case, name, most)
     }
-    largest = max((COMPUTING, NETWORK), key=lambda part: _share(case, part, repeated))
+    repeated = {name: most for name, most in repeated.items() if name in case.trees}
+    worked = _worked_shares(case, repeated)
+    largest = max((COMPUTING, NETWORK), key=lambda part: _share(case, part, worked))
     fractions = {
-        name: case.trees[name].share_of(largest) * most.part
+        name: _fixed(case, name, largest, worked) * most.part
         for name, most in repeated.items()
-        if name in case.trees and name in case.shares
+        if name in case.shares
     }
     effect = case.of_run(fractions)
     if effect < EFFECT_MIN:
@@ -77,27 +82,53 @@ def find(case: Case) -> list[Finding]:
     names = case.largest_first(fractions)
     first = repeated[names[0]]
     claim = (
-        f"Round trips: {names_text(names)} sends {count_text(first.count)} of its"
-        f" {count_text(first.whole)} statements an operation one after another, alike but for their"
-        f" values; their fixed cost and round trips take {percent_text(effect)} of the"
-        " time or more"
+        f"Round trips: per operation, {names_text(names)} sends {count_text(first.count)} of "
+        f"its {count_text(first.whole)} statements one after another, which differ only in "
+        f"their values; their fixed cost and round trips take at least {percent_text(effect)} "
+        "of the time"
     )
-    to_try = f"one statement for all rows in place of {count_text(first.count)}: {first.text}"
+    to_try = f"use one statement for all rows instead of {count_text(first.count)}: {first.text}"
     evidence = [
         fact for name in names[:NAMED_OPERATIONS] for fact in _evidence(case, name, repeated)
     ]
     finding = case.finding(METHOD, claim, fractions, to_try=to_try, evidence=evidence)
-    return [finding.of(largest, saved=(effect, _best(case, names, repeated)))]
+    return [finding.of(largest, saved=(effect, _best(case, names, repeated, worked)))]
 
 
-def _share(case: Case, part: str, names: Iterable[str]) -> float:
-    return case.of_run(
-        {name: case.trees[name].share_of(part) for name in names if name in case.trees}
-    )
+def _worked_shares(case: Case, names: Iterable[str]) -> dict[str, float]:
+    """Return the share of each operation's time in which plans do more than look a few rows up.
+
+    One statement for all rows would do the same work.
+    """
+    by_plan: dict[int, tuple[str, float, float]] = {}
+    for timed in timed_nodes(case):
+        key, seconds = id(timed.plan), timed.node.seconds or 0.0
+        _, fraction, spent_s = by_plan.get(key, ("", 0.0, 0.0))
+        by_plan[key] = (timed.operation, fraction + (timed.fraction or 0.0), spent_s + seconds)
+    worked = dict.fromkeys(names, 0.0)
+    for name, fraction, spent_s in by_plan.values():
+        if name in worked and spent_s > LOOK_UP_S:
+            worked[name] += fraction * (1 - LOOK_UP_S / spent_s)
+    return worked
 
 
-def _best(case: Case, names: Iterable[str], repeated: Mapping[str, Repeated]) -> float:
-    return case.of_run({name: repeated[name].part for name in names})
+def _fixed(case: Case, name: str, part: str, worked: Mapping[str, float]) -> float:
+    """Return a node's share of an operation's time, without the work of plans."""
+    share = case.trees[name].share_of(part)
+    return max(0.0, share - worked[name]) if part == COMPUTING else share
+
+
+def _share(case: Case, part: str, worked: Mapping[str, float]) -> float:
+    return case.of_run({name: _fixed(case, name, part, worked) for name in worked})
+
+
+def _best(
+    case: Case,
+    names: Iterable[str],
+    repeated: Mapping[str, Repeated],
+    worked: Mapping[str, float],
+) -> float:
+    return case.of_run({name: repeated[name].part * (1 - worked[name]) for name in names})
 
 
 def _is_short(case: Case, name: str, most: Repeated) -> bool:
@@ -110,12 +141,13 @@ def _evidence(case: Case, name: str, repeated: Mapping[str, Repeated]) -> list[E
     statement_s = (case.seconds.get(name) or 0.0) / most.whole
     return [
         Evidence(
-            f"{name}: {count_text(most.count)} statements alike, {seconds_text(statement_s)} each",
+            f"{name}: {count_text(most.count)} similar statements, {seconds_text(statement_s)} "
+            "each",
             f"statements:{name}",
         ),
         Evidence(
-            f"{name}: network and client {percent_text(tree.share_of(NETWORK))}, kernel"
-            f" {percent_text(tree.share_of(f'{COMPUTING}/kernel'))} of its time",
+            f"{name}: network and client take {percent_text(tree.share_of(NETWORK))}, the "
+            f"kernel {percent_text(tree.share_of(f'{COMPUTING}/kernel'))} of its time",
             f"where:{name}",
         ),
     ]
@@ -127,7 +159,7 @@ def _times(case: Case, operation: str) -> Sequence[StatementTimes]:
 
 
 def most_repeated(plans: Sequence[Plan], times: Sequence[StatementTimes]) -> Repeated | None:
-    """Return an operation's most repeated statements of one shape; None if none is frequent.
+    """Return the most repeated statement of an operation; None if none is frequent.
 
     Args:
         plans: Plans of the operation's statements, each with its text.

@@ -21,7 +21,7 @@ FAULTS_MIN = 100
 
 
 def find(case: Case) -> list[Finding]:
-    """Return one finding for each operation with much kernel time."""
+    """Return a finding for each operation with much CPU time in the kernel."""
     findings = []
     for op in case.believable:
         system, user = op.where.get("cpu_system"), op.where.get("cpu_user")
@@ -36,11 +36,13 @@ def find(case: Case) -> list[Finding]:
 def _finding(case: Case, op: OperationSummary, system: float, of_cpu: float) -> Finding:
     faults = ""
     if op.minor_faults and op.minor_faults >= FAULTS_MIN:
-        faults = f", with {count_text(op.minor_faults)} page faults an execution"
-    evidence = [Evidence(f"{percent_text(of_cpu)} of its CPU time", f"where:{op.name}")]
+        faults = f", with {count_text(op.minor_faults)} page faults per execution"
+    evidence = [
+        Evidence(f"{percent_text(of_cpu)} of its CPU time was in the kernel", f"where:{op.name}")
+    ]
     if op.read_bytes:
         evidence.append(
-            Evidence(f"{bytes_text(op.read_bytes)} read an execution", f"where:{op.name}")
+            Evidence(f"{bytes_text(op.read_bytes)} read per execution", f"where:{op.name}")
         )
     claim = f"{op.name} spent {percent_text(of_cpu)} of its CPU time in the kernel{faults}"
     return case.finding(METHOD, claim, {op.name: system}, tells="shape", evidence=evidence)

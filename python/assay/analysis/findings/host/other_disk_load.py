@@ -1,4 +1,4 @@
-"""Waits for the disk while other programs used the disk, too."""
+"""Finds disk waits that other programs' use of the disk caused."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ NODES = {"log": "log"}
 
 
 def find(case: Case) -> list[Finding]:
-    """Return the finding of disk waits that other programs caused, for the largest kind of wait."""
+    """Return a finding of disk waits that other programs caused, for the largest kind of wait."""
     others = [neighbour for neighbour in case.neighbours or () if neighbour.moved_bytes]
     moved = sum(neighbour.moved_bytes or 0.0 for neighbour in others)
     if case.disk is None or not _are_to_blame(case.disk, moved):
@@ -64,8 +64,8 @@ def _finding(case: Case, disk: DiskUse, others: list[Neighbour], names: tuple[st
     ]
     who = " and ".join(neighbour.text for neighbour in named)
     claim = (
-        f"{percent_text(effect)} of the time was waiting for disk {disk.device}, over which"
-        f" another process, {who}, read and wrote {bytes_text(moved)}"
+        f"Waiting for disk {disk.device} took {percent_text(effect)} of the time, while another "
+        f"process, {who}, read and wrote {bytes_text(moved)} on it"
     )
     evidence = [
         *waiting_evidence(case, fractions, names),
@@ -82,7 +82,7 @@ def _finding(case: Case, disk: DiskUse, others: list[Neighbour], names: tuple[st
             "timeline",
         ),
     ]
-    to_try = f"{named[0].name} at another time or on another disk, or with a limit of its rate"
+    to_try = f"run {named[0].name} at another time or on another disk, or limit its I/O rate"
     finding = case.finding(METHOD, claim, fractions, to_try=to_try, evidence=evidence)
     node = NODES.get(names[0], f"waiting/{names[0]}")
     return finding.without_interval().of(node, saved=(0.0, effect))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from assay.analysis.findings.memory.cache import thread_seconds
 from assay.analysis.findings.plans.plan_time import scaled
 from assay.analysis.findings.waiting.waits import waited, waiting_evidence
 from assay.model.finding import Evidence, Finding
@@ -22,11 +23,11 @@ BACKGROUND_SHARE_MIN = 0.05
 # Programs with a smaller share of the other programs' CPU time are not named.
 NAMED_SHARE, NAMED_MAX = 0.2, 3
 QUIETER = "a quieter host"
-PINNED = ", or CPUs of its own for the engine: --pin engine=..."
+PINNED = ", or give the engine separate CPUs: --pin engine=..."
 
 
 def find(case: Case) -> list[Finding]:
-    """Return findings of time taken by the hypervisor and of CPU time used by neighbours."""
+    """Return findings of CPU time stolen by the hypervisor and taken by other programs."""
     return [*_stolen(case), *_neighbours(case)]
 
 
@@ -42,7 +43,7 @@ def _stolen(case: Case) -> list[Finding]:
     if machine is not None:
         sentence = f"the hypervisor took {percent_text(machine)} of the machine's CPU time"
         evidence.append(Evidence(sentence, "check:steal"))
-    to_try = "a host that others share less"
+    to_try = "use a host with fewer virtual machines"
     if effect >= EFFECT_MIN:
         claim = f"The hypervisor took {percent_text(effect)} of the time from the engine"
         finding = case.finding(METHOD, claim, fractions, to_try=to_try, evidence=evidence)
@@ -62,16 +63,15 @@ def _neighbours(case: Case) -> list[Finding]:
     if used is None or used.capacity_s <= 0:
         return []
     background = min(1.0, used.background_s / used.capacity_s)
-    fractions = scaled(queued, _blamed(case, used))
+    fractions = scaled(queued, blamed(case, used))
     effect = case.of_run(fractions)
     if background < BACKGROUND_SHARE_MIN or effect < EFFECT_MIN:
         return []
-    others = f"others used {percent_text(background)} of the machine's CPU time"
+    others = f"other processes used {percent_text(background)} of the machine's CPU time"
     named = _named(case, used)
     who = f": {' and '.join(neighbour.text for neighbour in named)}" if named else ""
     claim = (
-        f"The engine was ready and had no CPU {percent_text(effect)} of the time, while"
-        f" {others}{who}"
+        f"The engine waited for a CPU for {percent_text(effect)} of the time, while {others}{who}"
     )
     evidence = [
         *waiting_evidence(case, queued, ("run_queue",)),
@@ -89,24 +89,39 @@ def _neighbours(case: Case) -> list[Finding]:
 
 
 def _quieter(case: Case) -> str:
-    """Return the advice that gives the engine its own CPUs. Assay cannot pin a running server."""
+    """Return the advice to give the engine its own CPUs, with `--pin` if Assay starts it."""
     return QUIETER if case.on_running_server else QUIETER + PINNED
 
 
 def _named(case: Case, used: Accounts) -> list[Neighbour]:
-    """Return the programs with a large part of the other programs' CPU time."""
+    """Return the programs that used a large share of the other programs' CPU time."""
     neighbours = case.neighbours or ()
     return [
         neighbour for neighbour in neighbours if neighbour.cpu_s >= NAMED_SHARE * used.background_s
     ][:NAMED_MAX]
 
 
-def _blamed(case: Case, used: Accounts) -> float:
-    """Return the part of the waits for a CPU that other programs can have caused."""
+def blamed(case: Case, used: Accounts) -> float:
+    """Return the share of CPU waits that other programs can have caused.
+
+    A CPU second of others delays one waiting thread by a second. Threads that queue behind each
+    other are all delayed, but never by more than the share of the CPUs that others used.
+    """
+    waited_s = _queued_seconds(case, used.window_s)
+    if waited_s <= 0:
+        return 0.0
+    return min(1.0, max(used.background_s / waited_s, used.background_s / used.capacity_s))
+
+
+def _queued_seconds(case: Case, window_s: float) -> float:
+    """Return the seconds that all threads of the engine waited for a CPU.
+
+    Executions of several clients overlap, so their times are summed. Without executions, one
+    operation at a time is assumed.
+    """
+    shares, queued = case.shares, case.part("run_queue")
     threads = {op.name: op.threads_at_work or 0.0 for op in case.operations}
-    shares = case.shares
-    queued = case.part("run_queue")
-    waited_s = used.window_s * sum(
-        part * shares[name] * threads.get(name, 0.0) for name, part in queued.items()
-    )
-    return min(1.0, used.background_s / waited_s) if waited_s > 0 else 0.0
+    seconds = thread_seconds(case) or {
+        name: window_s * shares[name] * threads.get(name, 0.0) for name in queued
+    }
+    return sum(part * seconds.get(name, 0.0) for name, part in queued.items())

@@ -1,11 +1,12 @@
-"""Index scans that find many rows and discard most of them by a filter."""
+"""Finds index scans that find many rows and discard most of them by a filter."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.analysis.findings.case import index_advice
-from assay.analysis.findings.indexes.missing_index import indexable, usable_index
+from assay.analysis.findings.advising import index_advice
+from assay.analysis.findings.indexes.conditions import equal_columns, first_columns, indexable
+from assay.analysis.findings.indexes.missing_index import usable_index
 from assay.analysis.findings.plans.plan_time import Timed, reach_of, timed_nodes
 from assay.analysis.time.operation_tree import COMPUTING
 from assay.model.finding import Evidence
@@ -26,7 +27,7 @@ FILTER = "filter "
 
 
 def find(case: Case) -> list[Finding]:
-    """Return one finding for each index and filter."""
+    """Return a finding for each index whose rows a filter mostly discards."""
     if not case.can("index"):
         return []
     by_filter: dict[tuple[str, str, tuple[str, ...]], list[Timed]] = {}
@@ -34,10 +35,14 @@ def find(case: Case) -> list[Finding]:
         table, index = scan.node.object, _index(scan)
         if table is None or index is None or not _is_wasteful(scan):
             continue
+        # The finding `ordered-scan` covers these, and its index keeps the order.
+        if scan.node.is_full_scan and equal_columns(_filter(scan), table):
+            continue
         # A filter on the result of a function has no column to index.
         filtered = indexable(_filter(scan), table)
         # If an index serves the filter, another finding explains why it was not chosen.
-        if filtered and usable_index(case, table, filtered, scan.node.schema) is None:
+        first = first_columns(_filter(scan), table)
+        if filtered and usable_index(case, table, first, scan.node.schema) is None:
             columns = _columns(scan, table)
             by_filter.setdefault((table, index, columns), []).append(scan)
     findings = [_finding(case, *key, scans) for key, scans in by_filter.items()]
@@ -45,7 +50,7 @@ def find(case: Case) -> list[Finding]:
 
 
 def _index(scan: Timed) -> str | None:
-    """Return the index that a scan finds its rows by; for a bitmap scan, the bitmap's index."""
+    """Return the name of the index that a scan uses; for a bitmap scan, the bitmap's index."""
     if scan.node.operator not in OPERATORS or (scan.node.is_full_scan and not scan.node.cut_short):
         return None
     return next((node.index for node in scan.node.walk() if node.index is not None), None)
@@ -61,13 +66,13 @@ def _is_wasteful(scan: Timed) -> bool:
 
 
 def _filter(scan: Timed) -> str:
-    """Return the condition that filters the rows which the index found."""
+    """Return the filter condition that is applied to the rows from the index."""
     parts = (scan.node.condition or "").split("; ")
     return " and ".join(part.removeprefix(FILTER) for part in parts if part.startswith(FILTER))
 
 
 def _columns(scan: Timed, table: str) -> tuple[str, ...]:
-    """Return the columns of an index that serves both the search condition and the filter."""
+    """Return the columns of an index that would serve the search condition and the filter."""
     of_filter = indexable(_filter(scan), table)
     searched = " and ".join(
         part
@@ -90,15 +95,15 @@ def _finding(
     effect = case.of_run(wasted)
     claim = (
         f"Index {index} of {table} finds {count_text(rows)} rows in {first.operation}, and a"
-        f" filter keeps {count_text(first.node.rows)} of them: {_filter(first)}. Reading the others"
-        f" took {percent_text(effect)} of the time"
+        f" filter keeps {count_text(first.node.rows)} of them: {_filter(first)}. Reading the "
+        f"others took {percent_text(effect)} of the time"
     )
     advice = index_advice(table, columns, first.node.schema, effect)
     to_try = case.try_words(METHOD, wasted, f"makes an index of {table} ({', '.join(columns)})")
     evidence = [
         Evidence(
-            f"{scan.node.native} of {scan.operation} removed {percent_text(_removed_share(scan))}"
-            f" of the rows that {index} found",
+            f"{scan.node.native} of {scan.operation} removed "
+            f"{percent_text(_removed_share(scan))} of the rows that index {index} found",
             f"plan:{scan.operation}",
         )
         for scan in scans
@@ -117,7 +122,10 @@ def _removed_share(scan: Timed) -> float:
 def _catalogue_evidence(case: Case, table: str, name: str) -> list[Evidence]:
     indexes: tuple[Index, ...] = case.indexes_of(table, None)
     return [
-        Evidence(f"{name} of {table} has {', '.join(index.columns)} only", f"catalogue:{table}")
+        Evidence(
+            f"index {name} of {table} contains only {', '.join(index.columns)}",
+            f"catalogue:{table}",
+        )
         for index in indexes
         if index.name == name
     ]

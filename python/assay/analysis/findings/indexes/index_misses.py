@@ -1,4 +1,4 @@
-"""Finds the index with the most cache misses: pages read for each row found through it."""
+"""Finds the index with the most cache misses: pages read per row found."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NAMED_INDEXES = 3
 
 
 def find(case: Case) -> list[Finding]:
-    """Return the index with the most pages read per row, and the index with the most pages read."""
+    """Return findings of the index with the most pages read per row, and in total."""
     work = read_index_work(case.counters)
     pages = sum(index.reads or 0.0 for index in work)
     if pages < PAGES_MIN:
@@ -39,14 +39,14 @@ def find(case: Case) -> list[Finding]:
     worst, most = missing[0], max(relevant, key=lambda index: index.reads or 0.0)
     share = (worst.reads or 0.0) / pages
     claim = (
-        f"{worst.name} misses the cache most: {_hundred_rows_text(worst)} pages read on 100 rows"
-        f" found, {percent_text(share)} of all pages read"
+        f"Index {worst.name} misses the cache most: {_hundred_rows_text(worst)} pages read per "
+        f"100 rows found, {percent_text(share)} of all pages read"
     )
     if most is not worst:
-        claim += f"; most pages were of {most.name}, {percent_text((most.reads or 0.0) / pages)}"
+        claim += f"; most pages belong to {most.name}, {percent_text((most.reads or 0.0) / pages)}"
     evidence = [
         Evidence(
-            f"{index.name}: {_hundred_rows_text(index)} pages read on 100 rows found",
+            f"index {index.name}: {_hundred_rows_text(index)} pages read per 100 rows found",
             "counter:indexes",
         )
         for index in missing[:NAMED_INDEXES]
@@ -58,7 +58,7 @@ def find(case: Case) -> list[Finding]:
         interval=None,
         runs=(case.run_id,),
         method=METHOD,
-        to_try=f"a larger cache{buffer}: what fits it is read once",
+        to_try=f"use a larger cache{buffer}: pages that fit into it are read once",
         tells="shape",
         evidence=tuple(evidence),
     )

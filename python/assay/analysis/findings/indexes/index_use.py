@@ -1,12 +1,18 @@
-"""Finds existing indexes that are not used, and why the optimiser cannot use them."""
+"""Finds existing indexes that a plan does not use, and why the optimiser cannot use them."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from assay.analysis.findings.case import named_setting_advice
+from assay.analysis.findings.advising import expression_advice, named_setting_advice
+from assay.analysis.findings.indexes.conditions import (
+    conjuncts,
+    is_searchable,
+    overlap_columns,
+    reads_column,
+)
 from assay.model.finding import Advice
 from assay.model.units import seconds_text
 
@@ -22,7 +28,9 @@ if TYPE_CHECKING:
 FASTER_MAX = 0.7
 # If a scan removes a smaller share of rows, not using the index may be right.
 HIDDEN_REMOVED_MIN = 0.95
+OTHERS_REMOVE = "other conditions remove rows, too"
 _TEXT = re.compile(r"'(?:[^']|'')*'")
+_EITHER = re.compile(r"\bor\b", re.IGNORECASE)
 # A column in a condition, with or without its table's name.
 _COLUMN = r"(?:\b\w+\.)?\"?\b{}\b\"?"
 _LIKE = r"{}\)?(?:::\w+)?\s*(?:~~|\blike\b)\s*'[^%_']"
@@ -44,13 +52,19 @@ _TEXT_OR_QUALIFIER = re.compile(
 _PARAMETER = re.compile(r"[$][\w]+|[?]")
 _CALL = re.compile(r"(?<![\w.])(\w+)\(")
 _CAST = r"(?:\({0}\)|{0})::\"?\w+[\w ]*(?:\([\d,]+\))?"
+# An equality of two columns, which are not parts of longer expressions.
+_EQUAL = re.compile(r"(?<![\w.+(])((?:\w+\.)?\w+)\s*=\s*((?:\w+\.)?\w+)(?![\w.(])")
+ALIKE = (
+    "compare the declared types and collations of both columns: an index serves the comparison "
+    "only if they are alike, and if the statement compares the columns themselves (no unary +)"
+)
 # Keywords that can stand before a parenthesis without calling a function.
 _NO_CALL = {"and", "or", "not", "in", "any", "all", "between", "filter", "case", "when"}
 
 
 @dataclass(frozen=True)
 class Unused:
-    """An index that a scan does not use.
+    """An existing index that a scan does not use, and the reason.
 
     Attributes:
         index: The index that the scan does not use.
@@ -59,6 +73,8 @@ class Unused:
         at: Place of the evidence in the report.
         alternative: Plan without this obstacle, if it was captured.
         key: SQL key of an index that serves the condition; None if no index does.
+        hinted: Operation whose statement has a hint against the index; None without a hint.
+        settle: Measurement that would show whether the index finds few rows; None if it is known.
     """
 
     index: Index
@@ -67,17 +83,21 @@ class Unused:
     at: str
     alternative: Alternative | None = None
     key: str | None = None
+    hinted: str | None = None
+    settle: str | None = None
 
 
 def unused_advice(case: Case, unused: Unused, gain_share: float) -> Advice | None:
-    """Return the advice that makes an index usable, or creates one that serves the condition.
+    """Return the advice to make an index usable, or to create one that serves the condition.
 
-    The advice is a setting, a statement that makes the index usable again, or an index on an
-    expression.
+    The advice is a setting, the statement without a hint, a statement that makes the index usable
+    again, or an index on an expression.
     """
     other = unused.alternative
     if other is not None and other.kind == "setting" and other.value is not None:
         return named_setting_advice(other.change, other.value, gain_share, by_plan=True)
+    if unused.hinted is not None:
+        return Advice("hint", unused.hinted, {}, gain_share)
     index = unused.index
     if not index.valid and index.mend is not None:
         return Advice(
@@ -85,12 +105,11 @@ def unused_advice(case: Case, unused: Unused, gain_share: float) -> Advice | Non
         )
     if unused.key is None or not case.advice.get("expressions"):
         return None
-    schema = {} if index.schema is None else {"schema": index.schema}
-    return Advice("index", index.table, {"expression": unused.key, **schema}, gain_share)
+    return expression_advice(index.table, unused.key, index.schema, gain_share)
 
 
 def unused_index(case: Case, scan: Timed) -> Unused | None:
-    """Return the index that a full scan could have used, with the obstacle; None without one."""
+    """Return the index that a full scan could have used, and why it did not; None without one."""
     table, condition = scan.node.object, scan.node.condition
     if table is None or not condition or not case.indexes:
         return None
@@ -118,7 +137,7 @@ def _is_used_by_value(index: Index, others: Iterable[Alternative]) -> bool:
 
 
 def hidden_at_join(case: Case, join: Timed, scan: PlanNode) -> Unused | None:
-    """Return the index of a scanned table that a join's condition makes unusable; else None.
+    """Return the index on a table that a join's condition makes unusable; None without one.
 
     The index is unusable if the condition applies an expression to the table's column.
     """
@@ -149,22 +168,46 @@ def _reason(case: Case, scan: Timed, index: Index, others: Iterable[Alternative]
         to_try = index.mend or f"rebuild {index.name}"
         return Unused(index, why, to_try, f"catalogue:{index.table}")
     if hint := _hint(index, scan.plan.text or ""):
-        why = f"the statement says so: {hint}"
-        return Unused(index, why, "the statement without this hint", f"statement:{scan.operation}")
+        why = f"a hint in the statement prevents it: {hint}"
+        at = f"statement:{scan.operation}"
+        to_try = "remove this hint from the statement"
+        return Unused(index, why, to_try, at, hinted=scan.operation)
     using = [alternative for alternative in others if index.name in alternative.indexes]
     for other in using:
         if other.kind == "setting" and _is_faster(other):
             return _setting_reason(case, index, other)
     # The engine may read an index in full that does not serve the condition, which is no faster.
     if any(_was_faster(other) for other in using):
-        return _estimate_reason(index, next(other for other in using if _was_faster(other)))
+        other = next(other for other in using if _was_faster(other))
+        return _estimate_reason(index, other, overlap_columns(condition, index.table))
     if _removed(scan) < HIDDEN_REMOVED_MIN:
         return None
-    return _condition_reason(index, condition, column, scan)
+    unused = _condition_reason(index, condition, column, scan)
+    return None if unused is None else _with_doubt(unused, condition, column)
+
+
+def _with_doubt(unused: Unused, condition: str, column: str) -> Unused | None:
+    """Return the index with the doubt that other comparisons raise; None if no index would help.
+
+    The rows that a scan removes may be those that another comparison removes. A comparison with a
+    pattern that begins anywhere needs all rows, with or without a function.
+    """
+    name = re.compile(rf"\b{re.escape(column)}\b")
+    parts = conjuncts(condition)
+    own = [part for part in parts if name.search(_TEXT.sub("''", part))]
+    if not any(map(is_searchable, own)):
+        return None
+    others = [part for part in parts if part not in own and reads_column(part, unused.index.table)]
+    if not others and not _EITHER.search(_TEXT.sub("''", condition)):
+        return unused
+    if unused.settle is not None:
+        return unused
+    settle = f"measure how many rows the comparison of {column} alone keeps: {OTHERS_REMOVE}"
+    return replace(unused, settle=settle)
 
 
 def _hint(index: Index, text: str) -> str | None:
-    """Return the hint in a statement that keeps this index from being used; None without a hint."""
+    """Return the hint in a statement that forbids this index; None without a hint."""
     for match in _HINT.finditer(text):
         names = set(re.findall(r"\w+", match[2].lower()))
         is_named = index.name.lower() in names
@@ -184,25 +227,34 @@ def _setting_reason(case: Case, index: Index, other: Alternative) -> Unused:
     return Unused(index, why, to_try, f"setting:{other.change}", other)
 
 
-def _estimate_reason(index: Index, other: Alternative) -> Unused:
-    why = f"the optimiser takes it to be dearer, which it is not{_times(other)}"
-    to_try = f"statistics of {index.table}, or planner costs as they are on this host"
+def _estimate_reason(index: Index, other: Alternative, spans: tuple[str, ...]) -> Unused:
+    why = f"the optimiser wrongly estimates it to be more expensive{_times(other)}"
+    if spans:
+        # Statistics of two columns do not tell how many spans contain a value.
+        to_try = (
+            f"an index of the spans from {spans[0]} to {spans[1]} that searches by both bounds "
+            "(such as GiST on a range type): an ordered index searches by one bound only"
+        )
+        return Unused(index, why, to_try, f"catalogue:{index.table}", other)
+    to_try = (
+        f"gather statistics of {index.table}, or set the planner's cost constants for this host"
+    )
     return Unused(index, why, to_try, f"catalogue:{index.table}", other)
 
 
 def _condition_reason(
     index: Index, condition: str, column: str, scan: Timed, name: str | None = None
 ) -> Unused | None:
-    """Return the index with the reason why a condition on its column cannot use it; else None.
+    """Return an index with the reason why a condition on its column cannot use it; else None.
 
     `name` is a pattern that matches the column, with its table if that is needed.
     """
     name, at = name or _COLUMN.format(re.escape(column)), f"plan:{scan.operation}"
     if re.search(_LIKE.format(name), condition, re.IGNORECASE):
-        why = f"it is not ordered byte by byte, as a comparison of {column} with a prefix needs"
+        why = f"the index is not in byte order, which a comparison of {column} with a prefix needs"
         to_try = (
-            f"an index of {index.table} ({column}) that compares bytes (operator class"
-            " text_pattern_ops, or collation C)"
+            f"an index of {index.table} ({column}) in byte order (operator class "
+            "text_pattern_ops, or collation C)"
         )
         # PostgreSQL's plans write `like` as `~~`.
         key = f"{column} text_pattern_ops" if "~~" in condition else None
@@ -210,7 +262,10 @@ def _condition_reason(
     # The copy has the same length as the condition, so that match positions are valid in both.
     bare = _TEXT.sub(lambda text: f"'{' ' * (len(text[0]) - 2)}'", condition)
     if collated := _COLLATED.search(bare):
-        why = f"{column} is compared in collation {collated[1]}, in which the index is not ordered"
+        why = (
+            f"the statement compares {column} in collation {collated[1]}, and the index has "
+            "another collation"
+        )
         to_try = (
             f"an index of {index.table} ({column} collate {collated[1]}), or the column itself in"
             f" collation {collated[1]}"
@@ -232,11 +287,32 @@ def _condition_reason(
         why = f"the condition converts {column}: {converted}"
         to_try = f"compare {column} with a value of its own type, so that {column} is not converted"
         return Unused(index, why, to_try, at, key=_key(converted))
-    return None
+    return _unlike_columns(index, bare.strip("() "), column, scan)
+
+
+def _unlike_columns(index: Index, condition: str, column: str, scan: Timed) -> Unused | None:
+    """Return an index that each loop of a join passes over for a whole scan; None without loops.
+
+    An engine that looks rows up for each row of another table takes an index for it if it can. So
+    the comparison converts the column, which conditions do not show.
+    """
+    own = {column, f"{index.table}.{column}"}
+    others = [
+        side
+        for sides in _EQUAL.findall(condition)
+        for side in sides
+        if own & set(sides) and side not in own and "." in side
+    ]
+    if not others or _EITHER.search(condition) or (scan.node.loops or 1.0) <= 1.0:
+        return None
+    other = others[0]
+    why = f"{column} is compared with {other}, and the columns may differ in type or collation"
+    to_try = f"give {column} and {other} the same type and collation, or convert {other}"
+    return Unused(index, why, to_try, f"plan:{scan.operation}", settle=ALIKE)
 
 
 def _key(expression: str) -> str | None:
-    """Return an expression as an index key; None if it contains a value of each execution."""
+    """Return an expression as the key of a possible index; None if it contains a parameter."""
     bare = _TEXT_OR_QUALIFIER.sub(lambda match: match[1] or "", expression)
     return None if _PARAMETER.search(_TEXT.sub("''", bare)) else f"({bare})"
 
@@ -247,7 +323,7 @@ def _is_text(index: Index) -> bool:
 
 
 def _called(condition: str, name: str) -> slice | None:
-    """Return the position of a function call around a column; None if there is no call."""
+    """Return the position of a function call around a column in a condition; None without one."""
     for match in _CALL.finditer(condition):
         call = slice(match.start(), end_of_call(condition, match.end()))
         if match[1].lower() not in _NO_CALL and re.search(name, condition[call]):
@@ -256,7 +332,7 @@ def _called(condition: str, name: str) -> slice | None:
 
 
 def end_of_call(text: str, begin: int) -> int:
-    """Return the position of the closing parenthesis whose opening one is just before `begin`."""
+    """Return the position of the parenthesis that closes the one just before `begin`."""
     depth = 1
     for at in range(begin, len(text)):
         depth += {"(": 1, ")": -1}.get(text[at], 0)
@@ -275,7 +351,7 @@ def _was_faster(other: Alternative) -> bool:
 
 
 def _is_faster(other: Alternative) -> bool:
-    """Return True if the changed plan is clearly faster, by its time, or else by its cost."""
+    """Return True if the alternative plan is clearly faster by time, or else by cost."""
     if other.seconds is not None and other.seconds_changed is not None:
         return other.seconds_changed <= FASTER_MAX * other.seconds
     if other.cost is None or other.cost_changed is None:

@@ -1,11 +1,11 @@
-"""Joins that scan a whole table for a few matches that an index would find."""
+"""Finds joins that scan a whole table for a few matches, for which an index is missing."""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
 
-from assay.analysis.findings.case import index_advice
+from assay.analysis.findings.advising import index_advice
 from assay.analysis.findings.indexes.missing_index import usable_index
 from assay.analysis.findings.plans.estimates import Q_ERROR_MIN
 from assay.analysis.findings.plans.plan_time import Timed, timed_nodes
@@ -57,7 +57,7 @@ def wasteful_joins(nodes: Iterable[Timed]) -> Iterator[tuple[Timed, PlanNode]]:
 
 
 def _full_scan(node: PlanNode) -> PlanNode | None:
-    """Return the full scan at one side of a join; None if other operators are in between.
+    """Return the full scan directly below a join; None if other operators are in between.
 
     An index that is read in full without a condition is a full scan, too.
     """
@@ -73,7 +73,7 @@ def rows_read(scan: PlanNode) -> float:
 
 
 def _is_wasteful(join: PlanNode, outer: PlanNode, scan: PlanNode) -> bool:
-    """Return True if few outer rows cause full scans of an inner table.
+    """Return True if few outer rows cause full scans of the join's inner table.
 
     Small tables do not count. If far more outer rows came than estimated, the estimate is the cause
     instead. A nested loop compares each outer row with each inner row.
@@ -91,7 +91,7 @@ def _is_wasteful(join: PlanNode, outer: PlanNode, scan: PlanNode) -> bool:
 
 
 def joined_column(join: Timed, scan: PlanNode) -> tuple[str, tuple[str, ...]] | None:
-    """Return the scanned table and its columns in a join's equality; None without one."""
+    """Return the scanned table and the columns by which a join compares it; None without any."""
     text = join.plan.text or ""
     condition = " ".join(part for part in (join.node.condition, scan.condition) if part is not None)
     for left, left_column, right, right_column in _EQUAL.findall(condition):
@@ -122,16 +122,16 @@ def _finding(
     fractions = {operation: join_fraction(case, join, nodes)}
     effect = case.of_run(fractions)
     claim = (
-        f"Missing index at a join: {operation} reads {count_text(rows_read(scan))} rows of {table}"
-        f" to find {count_text(join.node.rows)} by {names}; that took {percent_text(effect)} of the"
-        " time"
+        f"Missing index for a join: {operation} reads {count_text(rows_read(scan))} rows of "
+        f"{table} to find {count_text(join.node.rows)} by {names}, which took "
+        f"{percent_text(effect)} of the time"
     )
     advice = index_advice(table, columns, scan.schema, effect)
     to_try = case.try_words(METHOD, fractions, f"makes an index of {table} ({names})")
     evidence = [
         Evidence(
-            f"{join.node.native} of {operation} by {join.node.condition} gave"
-            f" {count_text(join.node.rows)} rows of {count_text(rows_read(scan))} that were read",
+            f"{join.node.native} of {operation} by {join.node.condition} returned "
+            f"{count_text(join.node.rows)} of {count_text(rows_read(scan))} rows read",
             f"plan:{operation}",
         )
     ]
@@ -146,7 +146,7 @@ def _finding(
 
 
 def join_fraction(case: Case, join: Timed, nodes: Sequence[Timed]) -> float:
-    """Return the share of an operation's time in the join and in the side that is scanned.
+    """Return the time share of a join and of its input that is scanned in full.
 
     For a join without times, return the share of time that no other operator has.
     """

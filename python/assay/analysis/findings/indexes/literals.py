@@ -17,7 +17,7 @@ PAGES_MIN = 1_000
 
 
 def find(case: Case) -> list[Finding]:
-    """Return a finding on the contents of the pages read (texts or statements), by their share."""
+    """Return a finding on whether the pages read hold mostly literals or statements."""
     work = read_index_work(case.counters)
     pages = sum(index.reads or 0.0 for index in work if index.holds is not None)
     if pages < PAGES_MIN:

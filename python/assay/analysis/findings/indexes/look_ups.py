@@ -17,7 +17,7 @@ LOOKUPS_MIN = 10_000
 
 
 def find(case: Case) -> list[Finding]:
-    """Return the locality of random look-ups; no finding if the engine does not count look-ups."""
+    """Return a finding on the locality of random index look-ups, if they are counted."""
     counted = ((case.counters or {}).get("activity") or {}).get("counted") or {}
     lookups, rows = counted.get(RND), counted.get(SEQ)
     if lookups is None or rows is None or lookups < LOOKUPS_MIN:
@@ -26,16 +26,16 @@ def find(case: Case) -> list[Finding]:
     if where.rows_each is None:
         return []
     places = (
-        ("the segment of the one before", where.same_segment),
-        ("the page of the one before", where.same_page),
-        ("another page under the same parent", where.same_parent),
+        ("the same segment as the previous look-up", where.same_segment),
+        ("the same page as the previous look-up", where.same_page),
+        ("another page under the same parent page", where.same_parent),
     )
     shares = [(share, place) for place, share in places if share is not None]
     near = min(1.0, sum(share for share, _ in shares))
     share, place = max(shares, default=(0.0, "an unknown place"))
     claim = (
-        f"A random look-up read {where.rows_each:.3g} rows, and {percent_text(share)} of look-ups"
-        f" fell on {place}: {_count(lookups)} look-ups, {_count(rows)} rows"
+        f"A random index look-up read {where.rows_each:.3g} rows, and {percent_text(share)} of "
+        f"look-ups hit {place}: {_count(lookups)} look-ups, {_count(rows)} rows"
     )
     evidence = [
         Evidence(f"{percent_text(share)} on {place}", "counter:activity") for share, place in shares

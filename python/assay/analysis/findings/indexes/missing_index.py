@@ -1,4 +1,4 @@
-"""Full scans that keep a few rows, for which no index exists.
+"""Finds full scans that keep a few rows, for which no index exists.
 
 If the catalogue has an index that begins with a column of the condition, the cause is an unused
 index instead.
@@ -6,12 +6,18 @@ index instead.
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from assay.analysis.findings.case import index_advice, names_text
-from assay.analysis.findings.indexes.index_use import unused_index
+from assay.analysis.findings.advising import expression_advice, index_advice
+from assay.analysis.findings.indexes.conditions import (
+    conjuncts,
+    first_columns,
+    has_subquery,
+    indexable,
+)
+from assay.analysis.findings.indexes.index_use import OTHERS_REMOVE, unused_index
+from assay.analysis.findings.operation_shares import names_text
 from assay.analysis.findings.plans.plan_time import Timed, fraction_of, reach_of, timed_nodes
 from assay.analysis.findings.plans.setting_trials import is_faster_by_default
 from assay.analysis.findings.size import is_large
@@ -35,51 +41,43 @@ REMOVED_SHARE_MIN_BY_COLUMN = 0.999
 # A scan of fewer rows takes less time than an index look-up.
 READ_ROWS_MIN = 100
 
-_TEXT = re.compile(r"'(?:[^']|'')*'")
-# Separator between the search condition of an index and the filter on its rows.
-_AND = re.compile(r"\band\b|;", re.IGNORECASE)
-_COLLATED = re.compile(r"\bcollate\b", re.IGNORECASE)
-_EITHER = re.compile(r"\bor\b", re.IGNORECASE)
-_CAST_NAME = re.compile(r"\(([\w.\"]+)\)::[\w ]+(?:\[\])?")
-_CAST = re.compile(r"::[\w ]+(?:\(\d+(?:,\d+)?\))?(?:\[\])?")
-_COMPARED = re.compile(
-    r"[\s(]*(?:filter\b|optional:)?[\s(]*([A-Za-z_][\w.]*)\s*"
-    r"(<=>|<=|>=|=|<(?!>)|>|\bin\b|\bbetween\b)(.*)",
-    re.IGNORECASE | re.DOTALL,
-)
-# Texts that stand for a value instead of a literal: a parameter, an expression that is computed
-# once, and keywords around several values.
-_VALUE = re.compile(
-    r"<cache>\(.*|\$\d+|\(InitPlan \d+\)\.col\d+|\b(?:any|array|const|true|false)\b",
-    re.IGNORECASE,
-)
-_NAME = re.compile(r"[A-Za-z_][\w.]*")
-EQUAL = ("=", "<=>", "in")
-
 
 def find(case: Case) -> list[Finding]:
-    """Return one finding for each table and the columns that filter its rows."""
+    """Return a finding for each table and set of filtered columns without an index."""
     if not case.can("index"):
         return []
     by_index: dict[tuple[str, str | None, tuple[str, ...]], list[Timed]] = {}
     for timed in timed_nodes(case):
-        if timed.node.object is None or unused_index(case, timed) is not None:
-            continue
-        if _is_by_setting(case, timed):
+        if timed.node.object is None or _is_by_unused(case, timed) or _is_by_setting(case, timed):
             continue
         if _is_wasteful(case, timed.node):
             columns = indexable(timed.node.condition, timed.node.object)
+            # The finding `subquery-per-row` covers a condition of a subquery alone.
+            if not columns and has_subquery(timed.node.condition):
+                continue
             by_index.setdefault((timed.node.object, timed.node.schema, columns), []).append(timed)
     findings = [
         _finding(case, table, columns, scans)
         for (table, schema, columns), scans in by_index.items()
-        if usable_index(case, table, columns, schema) is None
+        if usable_index(case, table, _first(scans), schema) is None
     ]
     return [finding for finding in findings if is_large(case, finding)]
 
 
+def _first(scans: Sequence[Timed]) -> tuple[str, ...]:
+    """Return the columns with which a serving index begins, for scans with the same columns."""
+    node = scans[0].node
+    return first_columns(node.condition, node.object or "")
+
+
+def _is_by_unused(case: Case, timed: Timed) -> bool:
+    """Return True if an existing index surely serves the scan's condition but is not used."""
+    unused = unused_index(case, timed)
+    return unused is not None and unused.settle is None
+
+
 def _is_by_setting(case: Case, timed: Timed) -> bool:
-    """Return True if a setting prevents a faster plan that uses existing indexes."""
+    """Return True if a setting prevents a faster plan with existing indexes."""
     others = case.alternatives.get(timed.operation, ())
     statement = timed.plan.statement
     return any(
@@ -106,44 +104,10 @@ def _removed_share(node: PlanNode) -> float:
     return removed / (removed + (node.rows or 0.0))
 
 
-def indexable(condition: str | None, table: str) -> tuple[str, ...]:
-    """Return the columns that an index can search by, those compared for equality first.
-
-    Only one range condition is useful. Conditions inside functions, in OR, or between columns of
-    one row cannot use an index.
-    """
-    equal, ranges = _compared(condition, table)
-    first_range = [column for column in ranges if column not in equal][:1]
-    return (*equal, *first_range)
-
-
-def equal_columns(condition: str | None, table: str) -> tuple[str, ...]:
-    """Return the columns that are compared for equality with a value, as `indexable` finds them."""
-    return _compared(condition, table)[0]
-
-
-def _compared(condition: str | None, table: str) -> tuple[tuple[str, ...], list[str]]:
-    """Return the columns compared for equality, and those compared with a range."""
-    text = _TEXT.sub("''", condition or "")
-    if _EITHER.search(text):
-        return (), []
-    equal: list[str] = []
-    ranges: list[str] = []
-    for comparison in _AND.split(text):
-        # An index in the column's own collation does not serve a comparison in another collation.
-        if _COLLATED.search(comparison):
-            continue
-        match = _COMPARED.match(_CAST.sub("", _CAST_NAME.sub(r"\1", comparison)))
-        if match is not None and _belongs_to(match[1], table) and not _has_column(match[3], table):
-            column = match[1].rpartition(".")[2]
-            (equal if match[2].lower() in EQUAL else ranges).append(column)
-    return tuple(dict.fromkeys(equal)), ranges
-
-
 def usable_index(
     case: Case, table: str, columns: Sequence[str], schema: str | None
 ) -> Index | None:
-    """Return an index of the table whose first column is one of these; None without one.
+    """Return a usable index of a table whose first column is one of these; None without one.
 
     Hidden, invalid and partial indexes do not count, because they do not serve an arbitrary query.
     """
@@ -164,25 +128,8 @@ def _catalogue_evidence(
     count = len(case.indexes_of(table, schema))
     wanted = " or ".join(columns)
     has = "no index" if not count else f"{count} index" + ("es" if count > 1 else "")
-    sentence = f"{table} has {has}" + (f", none that begins with {wanted}" if count else "")
+    sentence = f"{table} has {has}" + (f", but no index that begins with {wanted}" if count else "")
     return [Evidence(sentence, f"catalogue:{table}")]
-
-
-def _conjuncts(condition: str | None) -> int:
-    """Return the number of conditions joined by AND; 1 if the condition contains OR."""
-    text = _TEXT.sub("''", condition or "")
-    return len([part for part in _AND.split(text) if part.strip(" ()")])
-
-
-def _belongs_to(name: str, table: str) -> bool:
-    """Return True if a column belongs to a table. Plans may number tables, such as `orders_1`."""
-    prefix = name.rpartition(".")[0]
-    return prefix in ("", table) or re.fullmatch(rf"{re.escape(table)}_\d+", prefix) is not None
-
-
-def _has_column(text: str, table: str) -> bool:
-    """Return True if one side of a comparison reads this table's columns."""
-    return any(_belongs_to(name, table) for name in _NAME.findall(_VALUE.sub("", text)))
 
 
 def _finding(case: Case, table: str, columns: Sequence[str], scans: Sequence[Timed]) -> Finding:
@@ -192,7 +139,7 @@ def _finding(case: Case, table: str, columns: Sequence[str], scans: Sequence[Tim
     }
     name, *others = case.largest_first(wasted)
     first = _largest(name, scans).node
-    likewise = f", likewise in {names_text(others)}" if others else ""
+    likewise = f", and the same in {names_text(others)}" if others else ""
     read = (first.rows or 0.0) + (first.removed_rows or 0.0)
     claim = (
         f"Scans of {table} keep {count_text(first.rows)} of {count_text(read)} rows in {name}"
@@ -200,12 +147,16 @@ def _finding(case: Case, table: str, columns: Sequence[str], scans: Sequence[Tim
     )
     # The scan's condition does not mention rows that a join elsewhere removes.
     asked = first.condition
-    advice, to_try = None, None if asked is None else f"an index of {table} for: {asked}"
+    advice, to_try = None, None if asked is None else f"create an index of {table} for: {asked}"
     if columns:
         names = ", ".join(columns)
         advice = index_advice(table, columns, first.schema, case.of_run(wasted))
         to_try = case.try_words(METHOD, wasted, f"makes an index of {table} ({names})")
-    evidence = _catalogue_evidence(case, table, columns, first.schema) + [
+    elif (expression := _expression(case, scans)) is not None:
+        columns = (expression,)
+        advice = expression_advice(table, expression, first.schema, case.of_run(wasted))
+        to_try = case.try_words(METHOD, wasted, f"makes an index of {table} ({expression})")
+    evidence = _catalogue_evidence(case, table, _first(scans) or columns, first.schema) + [
         Evidence(
             f"{scan.node.native} of {scan.operation} removed"
             f" {percent_text(_removed_share(scan.node))} of the rows it read and took"
@@ -226,8 +177,24 @@ def _finding(case: Case, table: str, columns: Sequence[str], scans: Sequence[Tim
     return finding.of(COMPUTING, saved=(_least(case, wasted), best))
 
 
+def _expression(case: Case, scans: Sequence[Timed]) -> str | None:
+    """Return the only expression that all scans compare for equality; None without one."""
+    if not case.advice.get("expressions"):
+        return None
+    # Only few runs need the SQL library, which takes a tenth of a second to import.
+    from assay.analysis.plans.restrictions import restrictions
+
+    expressions = {
+        restriction.expression
+        for scan in scans
+        for restriction in restrictions(scan.node.condition or "", scan.node.object or "")
+        if restriction.is_equal
+    }
+    return f"({expressions.pop()})" if len(expressions) == 1 and None not in expressions else None
+
+
 def _least(case: Case, wasted: Mapping[str, float]) -> float:
-    """Return the share of time saved if other operations use the freed CPUs: the CPU time alone."""
+    """Return the minimum share of time that an index saves: the CPU time alone."""
     on_cpu = {}
     for name, share in wasted.items():
         tree = case.trees.get(name)
@@ -240,12 +207,14 @@ def _least(case: Case, wasted: Mapping[str, float]) -> float:
 
 
 def _to_settle(scan: PlanNode, columns: Sequence[str]) -> str | None:
-    """Return what is not known about the advised index; None if it serves the whole condition."""
-    if len(columns) >= _conjuncts(scan.condition):
+    """Return what is unknown about the advised index; None if it serves the whole condition."""
+    parts = conjuncts(scan.condition)
+    searched = [set(indexable(part, scan.object or "")) for part in parts]
+    if len(columns) >= len(parts) or all(part and part <= set(columns) for part in searched):
         return None
     if not columns:
-        return f"an index that serves this condition: {scan.condition}"
-    return f"how many rows {' and '.join(columns)} alone keeps: other conditions remove rows, too"
+        return f"create an index that supports this condition: {scan.condition}"
+    return f"measure how many rows {' and '.join(columns)} alone keeps: {OTHERS_REMOVE}"
 
 
 def _largest(operation: str, scans: Sequence[Timed]) -> Timed:

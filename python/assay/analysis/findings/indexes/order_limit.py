@@ -1,13 +1,16 @@
-"""Statements that sort a whole table for its first rows, which an index could return in order."""
+"""Finds sorts of whole tables for their first rows, which an index could return in order."""
 
 from __future__ import annotations
 
 import itertools
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from assay.analysis.findings.case import index_advice
-from assay.analysis.findings.indexes.missing_index import equal_columns
+from assay.analysis.findings.advising import index_advice
+from assay.analysis.findings.client.skipped_rows import OFFSET
+from assay.analysis.findings.indexes.conditions import conjuncts, equal_columns
+from assay.analysis.findings.indexes.index_use import OTHERS_REMOVE
 from assay.analysis.findings.plans.plan_time import Timed, fraction_of, reach_of, timed_nodes
 from assay.analysis.time.operation_tree import COMPUTING
 from assay.model.finding import Evidence
@@ -35,13 +38,11 @@ _COLUMN = re.compile(
     r'^"?(?:[\w$]+"?\."?)*?([\w$]+)"?(?:\s+(?:asc|desc))?(?:\s+nulls \w+)?$', re.IGNORECASE
 )
 
-# `limit 20000, 1` skips 20,000 rows, too.
-_OFFSET = re.compile(r"\boffset\s+(?!0\b)|\blimit\s+[\w${}]+\s*,", re.IGNORECASE)
-
 
 def find(case: Case) -> list[Finding]:
-    """Return one finding for each table that is sorted for its first rows without an index."""
-    if not case.can("index"):
+    """Return a finding for each table that is sorted for its first rows without an index."""
+    # Indexes of column stores find rows of comparisons and return none in order.
+    if not case.can("index") or case.advice.get("by_column", False):
         return []
     nodes = timed_nodes(case)
     findings = [
@@ -51,24 +52,31 @@ def find(case: Case) -> list[Finding]:
         for scan in _scan_below(sort.node)
         if (columns := _columns(sort.node, scan))
         and _is_wasteful(sort, scan)
-        and not _has_index(case, scan, columns)
+        and not has_index(case, scan, columns)
     ]
     return [finding for finding in findings if finding.effect_share >= EFFECT_MIN]
 
 
 def _columns(sort: PlanNode, scan: PlanNode) -> tuple[str, ...]:
-    """Return the columns of an index that returns a scan's rows in sort order; empty if none."""
-    ordered = sort_columns(sort.condition)
-    # In a bitmap scan, the node that builds the bitmap has the condition.
-    conditions = [part.condition for part in scan.walk() if part.condition]
-    searched = equal_columns("; ".join(conditions), scan.object or "")
+    """Return the columns of an index that would return rows in sort order; empty if none can."""
+    ordered, searched = sort_columns(sort.condition), _searched(scan)
     if not ordered or (scan.operator != "scan" and not searched):
         return ()
     return tuple(dict.fromkeys([*searched, *ordered]))
 
 
-def _has_index(case: Case, scan: PlanNode, columns: Sequence[str]) -> bool:
-    """Return True if a valid full index begins with all of these columns."""
+def _searched(scan: PlanNode) -> tuple[str, ...]:
+    """Return the columns that a scan's condition compares for equality."""
+    return equal_columns(_condition(scan), scan.object or "")
+
+
+def _condition(scan: PlanNode) -> str:
+    """Return a scan's condition; in a bitmap scan, the node that builds the bitmap has one, too."""
+    return "; ".join(part.condition for part in scan.walk() if part.condition)
+
+
+def has_index(case: Case, scan: PlanNode, columns: Sequence[str]) -> bool:
+    """Return True if a valid full index begins with all of the given columns."""
     wanted = tuple(column.lower() for column in columns)
     return any(
         index.valid
@@ -79,7 +87,7 @@ def _has_index(case: Case, scan: PlanNode, columns: Sequence[str]) -> bool:
 
 
 def sort_columns(condition: str | None) -> tuple[str, ...]:
-    """Return the columns of a sort key; empty if one of them is an expression."""
+    """Return the columns of a sort key; empty if the key contains an expression."""
     columns = []
     for part in (condition or "").split(","):
         matched = _COLUMN.match(part.strip().strip("()").strip())
@@ -90,7 +98,7 @@ def sort_columns(condition: str | None) -> tuple[str, ...]:
 
 
 def _scan_below(node: PlanNode) -> Iterator[PlanNode]:
-    """Yield the scan below a sort, if no other operator is in between."""
+    """Yield the scan directly below a sort operator."""
     below = node
     while len(below.children) == 1:
         below = below.children[0]
@@ -103,14 +111,38 @@ def _scan_below(node: PlanNode) -> Iterator[PlanNode]:
 
 
 def _is_wasteful(sort: Timed, scan: PlanNode) -> bool:
-    """Return True if a sort passes on few of the rows that its scan reads.
+    """Return True if a query keeps few of the rows that a sort's scan reads.
 
-    A sort that spilled holds all rows, so the operators above it did not stop early.
+    A sort that spilled holds all rows, so the operators above it did not stop early. In the sort's
+    order, an index meets the rows that a condition keeps one after another among all others. If the
+    condition keeps few, nearly all rows are read until there are enough of them.
     """
     if sort.node.spilled_bytes:
         return False
     read, kept = _read(scan), _kept(sort)
-    return read >= READ_ROWS_MIN and kept is not None and kept <= KEPT_SHARE_MAX * read
+    if read < READ_ROWS_MIN or kept is None or kept > KEPT_SHARE_MAX * read:
+        return False
+    return bool(_searched(scan)) or kept <= KEPT_SHARE_MAX * _sorted(sort)
+
+
+def _sorted(sort: Timed) -> float:
+    """Return the number of rows that reach a sort; without limit if it was not counted."""
+    rows = sort.node.children[0].rows
+    return float("inf") if rows is None else rows
+
+
+def _to_settle(sort: Timed, scan: PlanNode) -> str | None:
+    """Return what is not known about the index; None if few rows are read in its order.
+
+    Conditions that the index does not serve may remove most rows.
+    """
+    kept = _kept(sort) or 0.0
+    if kept <= KEPT_SHARE_MAX * _sorted(sort) or len(conjuncts(_condition(scan))) <= len(
+        _searched(scan)
+    ):
+        return None
+    searched = " and ".join(_searched(scan))
+    return f"measure how many rows {searched} alone keeps: {OTHERS_REMOVE}"
 
 
 def _read(scan: PlanNode) -> float:
@@ -118,7 +150,7 @@ def _read(scan: PlanNode) -> float:
 
 
 def _kept(sort: Timed) -> float | None:
-    """Return the number of rows taken from a sort, including rows that an offset skips.
+    """Return the number of rows that a query takes from a sort, including skipped rows.
 
     If a sort is stopped early, its own row count is used; otherwise the limit's, unless there is an
     offset. Operators that need all rows, such as windows and groups, do not stop a sort early.
@@ -126,10 +158,18 @@ def _kept(sort: Timed) -> float | None:
     own, below = sort.node.rows, sort.node.children[0].rows
     if own is not None and below is not None and own < below:
         return own
-    if _OFFSET.search(sort.plan.text or ""):
+    if OFFSET.search(sort.plan.text or ""):
         return own
     passing = itertools.takewhile(lambda node: node.operator in PASSING, reversed(sort.above))
     return min((node.rows for node in (sort.node, *passing) if node.rows is not None), default=None)
+
+
+def _work_text(sort: Timed, read: float) -> str:
+    """Return the numbers of rows that are read and sorted, as text; one number if equal."""
+    ordered = min(read, _sorted(sort))
+    if ordered == read:
+        return f"reads and sorts {count_text(read)} rows"
+    return f"reads {count_text(read)} rows and sorts {count_text(ordered)}"
 
 
 def _finding(
@@ -144,9 +184,9 @@ def _finding(
     effect, table = case.of_run(fractions), scan.object or ""
     kept, read = _kept(sort), _read(scan)
     claim = (
-        f"Missing index for an order: {sort.operation} reads and sorts {count_text(read)} rows of"
-        f" {table} by {names} to return {count_text(kept)}; that took {percent_text(effect)} of the"
-        " time"
+        f"Missing index for a sort: {sort.operation} {_work_text(sort, read)} of {table} by "
+        f"{names} to return {count_text(kept)}, which took {percent_text(effect)} of "
+        "the time"
     )
     advice = index_advice(table, columns, scan.schema, effect)
     to_try = case.try_words(METHOD, fractions, f"makes an index of {table} ({names})")
@@ -162,4 +202,5 @@ def _finding(
     finding = case.finding(
         METHOD, claim, fractions, to_try=to_try, evidence=evidence, advice=advice
     )
-    return finding.without_interval().of(COMPUTING, saved=(0.0, case.of_run(reach_of(own))))
+    finding = replace(finding.without_interval(), settle=_to_settle(sort, scan))
+    return finding.of(COMPUTING, saved=(0.0, case.of_run(reach_of(own))))

@@ -1,10 +1,11 @@
-"""Column-store scans that cannot skip blocks, because rows are not ordered by the column."""
+"""Finds column-store scans that cannot skip blocks because rows are not ordered by the column."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.analysis.findings.indexes.missing_index import REMOVED_SHARE_MIN_BY_COLUMN, indexable
+from assay.analysis.findings.indexes.conditions import indexable
+from assay.analysis.findings.indexes.missing_index import REMOVED_SHARE_MIN_BY_COLUMN
 from assay.analysis.findings.indexes.unused_index import removed_share
 from assay.analysis.findings.plans.plan_time import fraction_of, timed_nodes
 from assay.analysis.time.operation_tree import COMPUTING
@@ -27,7 +28,7 @@ EFFECT_MIN = 0.05
 
 
 def find(case: Case) -> list[Finding]:
-    """Return one finding for each table and column whose condition removes most rows of scans."""
+    """Return a finding for each table and column whose condition removes most scanned rows."""
     if not case.advice.get("by_column", False):
         return []
     by_column: dict[tuple[str, str], list[Timed]] = {}
@@ -58,9 +59,9 @@ def _finding(case: Case, table: str, column: str, scans: list[Timed]) -> Finding
     first = max(scans, key=lambda scan: scan.fraction or 0.0)
     read, kept = _read(first.node), first.node.rows
     claim = (
-        f"Rows of {table} are in no order of {column}, so {first.operation} reads"
-        f" {count_text(read)} of them to keep {count_text(kept)} and can skip no part of the table;"
-        f" that took {percent_text(case.of_run(fractions))} of the time"
+        f"Rows of {table} are not sorted by {column}, so {first.operation} reads "
+        f"{count_text(read)} rows to keep {count_text(kept)} and cannot skip parts of the "
+        f"table, which took {percent_text(case.of_run(fractions))} of the time"
     )
     evidence = [
         Evidence(
@@ -70,11 +71,13 @@ def _finding(case: Case, table: str, column: str, scans: list[Timed]) -> Finding
         )
         for scan in scans
     ]
-    to_try = f"store {table} in the order of {column}: rebuilt from its own rows, sorted"
+    to_try = f"sort the rows of {table} by {column}, by rebuilding the table from its own rows"
     advice = None
     if not case.own_tables and not case.on_running_server:
         advice = Advice("row-order", table, {"columns": column}, case.of_run(fractions))
-        to_try += f"; {case.try_words(METHOD, fractions, 'loads it so, and measures')}"
+        to_try += (
+            f"; {case.try_words(METHOD, fractions, 'loads the table in this order, and measures')}"
+        )
     finding = case.finding(
         METHOD, claim, fractions, to_try=to_try, evidence=evidence, advice=advice
     )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.analysis.findings.case import names_text
 from assay.analysis.findings.memory.cache import missed_share
+from assay.analysis.findings.operation_shares import names_text
 from assay.analysis.findings.shape.work_time import work_fractions
 from assay.model.finding import Evidence
 from assay.model.units import percent_text
@@ -24,7 +24,7 @@ NAMED_OPERATIONS = 3
 
 
 def find(case: Case) -> list[Finding]:
-    """Return a finding if nearly all pages were cached; none if pages were read or not counted."""
+    """Return a finding of the time to look up pages that are already in memory."""
     missed = missed_share(case)
     if missed is None or missed > MISSED_SHARE_MAX:
         return []
@@ -34,8 +34,8 @@ def find(case: Case) -> list[Finding]:
         return []
     names = case.largest_first(fractions)
     claim = (
-        f"Finding pages that are all in memory took {percent_text(effect)} of the time, most in"
-        f" {names_text(names)}"
+        f"Looking up pages that are already in the buffer pool took {percent_text(effect)} of "
+        f"the time, most in {names_text(names)}"
     )
     evidence = [
         Evidence(f"{name}: {percent_text(fractions[name])} of its time", f"profile:{name}")

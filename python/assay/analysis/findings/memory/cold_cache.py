@@ -1,4 +1,4 @@
-"""Waits for reads of data that were not in memory."""
+"""Finds time spent waiting for reads of data that were not in memory."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from assay.analysis.findings.case import names_text
-from assay.analysis.findings.memory.cache import storage_bytes
+from assay.analysis.findings.memory.cache import evicts, storage_bytes, unnamed_reads
+from assay.analysis.findings.operation_shares import names_text
 from assay.analysis.findings.waiting.waits import waited, waiting_evidence
 from assay.analysis.operations import is_measured
 from assay.model.finding import Advice, Evidence
@@ -28,8 +28,10 @@ WARM_UP_S = "60"
 
 
 def find(case: Case) -> list[Finding]:
-    """Return a finding on time spent waiting for reads, and on whether the waits went on."""
-    parts, read, warmed = ("disk_read", *_unnamed(case)), storage_bytes(case), _is_warmed(case)
+    """Return a finding of the time spent waiting for reads, and whether it decreased."""
+    if evicts(case):
+        return []
+    parts, read, warmed = ("disk_read", *unnamed_reads(case)), storage_bytes(case), _is_warmed(case)
     case = case.with_measured(*parts)
     fractions = waited(case, *parts)
     effect = case.of_run(fractions)
@@ -37,37 +39,30 @@ def find(case: Case) -> list[Finding]:
         return []
     when = {True: ", in the first pass", False: ", pass after pass", None: ""}[warmed]
     if case.asked_to_read and warmed is None:
-        when = f": the run was to begin {case.state}"
+        when = f": the run had --state {case.state}"
     amount = "" if read is None else f": {bytes_text(read)} were not in memory{when}"
     claim = (
-        f"{percent_text(effect)} of the time was waiting for reads from storage{amount}; most in"
-        f" {names_text(case.largest_first(fractions))}"
+        f"Waiting for reads from storage took {percent_text(effect)} of the time{amount}; most "
+        f"in {names_text(case.largest_first(fractions))}"
     )
     evidence = waiting_evidence(case, fractions, ("disk_read", "disk"))
     if read is not None:
         evidence.append(Evidence(f"{bytes_text(read)} read from storage", "timeline"))
     advice = None
-    to_try = "a host with more memory, or an end to what empties its page cache"
+    to_try = "use a host with more memory, or stop the program that empties its page cache"
     if case.load is not None:
         advice = Advice("state", "warm", {"warmup_s": WARM_UP_S}, effect)
-        does = f"warms up for {WARM_UP_S} s before it measures"
+        does = f"warms up for {WARM_UP_S} s before the measurement"
         to_try = case.try_words(METHOD, fractions, does)
     elif case.asked_to_read:
-        to_try = "--state hot, to measure what is in memory already"
+        to_try = "use --state hot to measure with the data in memory"
     elif warmed:
-        to_try = "a longer --min-time: later passes find the data in memory"
+        to_try = "use a longer --min-time: later passes find the data in memory"
     part = "waiting" if "disk" in parts else "waiting/disk_read"
     finding = case.finding(
         METHOD, claim, fractions, to_try=to_try, evidence=evidence, advice=advice
     )
     return [finding.of(part)]
-
-
-def _unnamed(case: Case) -> tuple[str, ...]:
-    """Return the node for disk waits of unknown direction, if the run reads more than it writes."""
-    written = sum(op.write_bytes or 0.0 for op in case.operations)
-    read = sum(op.read_bytes or 0.0 for op in case.operations)
-    return ("disk",) if read > written else ()
 
 
 def _is_warmed(case: Case) -> bool | None:

@@ -1,4 +1,4 @@
-"""Time in which garbage collection stopped all threads of a Java server."""
+"""Finds time in which garbage collection stopped all threads of a Java server."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ LARGER = 4
 
 
 def find(case: Case) -> list[Finding]:
-    """Return the share of time in garbage collection pauses, which affects all operations alike."""
+    """Return a finding of the share of time in garbage collection pauses."""
     paused_s, pauses = case.total(PAUSED), case.total(PAUSES)
     window_s = case.accounts.window_s if case.accounts is not None else 0.0
     if not paused_s or not pauses or not window_s:
@@ -53,15 +53,17 @@ def _finding(case: Case, part: str, fractions: dict[str, float]) -> Finding:
     pauses, paused_s = case.total(PAUSES), case.total(PAUSED)
     used, size = case.last(USED), case.last(SIZE)
     claim = (
-        f"Garbage collection stopped the server {count_text(pauses)} times,"
-        f" {seconds_text(paused_s)} together: {percent_text(effect)} of the time"
+        f"Garbage collection stopped the server {count_text(pauses)} times for "
+        f"{seconds_text(paused_s)} in total, {percent_text(effect)} of the time"
     )
     evidence = [
         Evidence(f"{seconds_text(paused_s)} in {count_text(pauses)} pauses", f"counter:{PAUSED}")
     ]
     heap = None if setting is None or setting.value is None else setting
     if used is not None and size is not None:
-        in_use = f"{bytes_text(used)} of {bytes_text(size)} of heap in use after the last pause"
+        in_use = (
+            f"{bytes_text(used)} of {bytes_text(size)} of heap were in use after the last pause"
+        )
         claim += f"; {in_use}"
         # A heap that stays full after collections is the reason for frequent collections.
         if heap is not None and used >= FULL_SHARE * size:

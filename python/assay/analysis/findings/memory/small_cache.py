@@ -1,34 +1,47 @@
-"""An engine's own cache that is too small, so that pages are read again from the system's cache."""
+"""Finds an engine cache so small that pages are read again from the operating system's cache."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from assay.analysis.findings.engine_facts import known_table
 from assay.analysis.findings.memory.cache import (
     HITS,
     MISSED_BYTES,
+    MISSES,
     measured_thread_seconds,
     missed_share,
     storage_bytes,
 )
+from assay.analysis.findings.plans.plan_time import scaled
 from assay.analysis.findings.shape.work_time import work_fractions
 from assay.analysis.time.operation_tree import COMPUTING, EXECUTING, KERNEL, PLANNING
-from assay.model.finding import Advice, Evidence, Finding
+from assay.model.finding import Advice, Evidence
 from assay.model.units import bytes_text, percent_text
 
 if TYPE_CHECKING:
     from assay.analysis.findings.case import Case
     from assay.analysis.findings.engine_facts import Setting
     from assay.analysis.time.tree import TimeNode
+    from assay.model.finding import Finding
 
 METHOD = "small-cache"
 ROLE = "cache"
 # Counter of the seconds that the engine waited for page reads.
 READ_SECONDS = "block_read_seconds"
-BY_KERNEL = "the kernel's, with its wait for a CPU"
+# Counters of other bytes that the kernel copied.
+SPILLED, COPIED = "temporary_bytes", ("wal_bytes", "sent_bytes")
+BY_KERNEL = "in the kernel, including waits for a CPU"
 KERNEL_READS = ("kernel I/O",)
+# A plain read finds a page in the kernel's cache within this time, and copies it at this rate or
+# faster. Reads through other threads or queues take longer.
+FOUND_S, COPIED_PER_S = 0.5e-6, 2e9
+NOT_ALL_READS = (
+    "measure with a larger cache: the kernel worked for longer than copies of the missed pages "
+    "take, and the engine reads {} without its cache"
+)
 # A cache with a smaller share of misses is large enough.
 MISSED_SHARE_MIN = 0.05
 # If storage delivers more than this share of the missed pages, the host's memory is too small.
@@ -46,7 +59,7 @@ ROOM = 1.1
 
 
 def find(case: Case) -> list[Finding]:
-    """Return the time spent reading pages that a larger cache would have held."""
+    """Return a finding of the time spent reading pages that a larger cache would have held."""
     missed, stored = missed_share(case), storage_bytes(case)
     missed_bytes = case.total(MISSED_BYTES)
     if missed is None or missed < MISSED_SHARE_MIN or not missed_bytes:
@@ -54,15 +67,19 @@ def find(case: Case) -> list[Finding]:
     if stored is not None and stored > STORAGE_SHARE_MAX * missed_bytes:
         return []
     fractions, effect, how = _reading(case)
-    setting = case.setting(ROLE)
+    setting, settle = case.setting(ROLE), None
+    if how.endswith(BY_KERNEL) and setting is not None and setting.passed_by is not None:
+        most = _reads_of_kernel(case)
+        fractions, effect = scaled(fractions, most), effect * most
+        settle = NOT_ALL_READS.format(setting.passed_by) if most < 1 else None
     least = KERNEL_EFFECT_MIN if how.endswith(BY_KERNEL) else EFFECT_MIN
     if effect < least or _holds_it(setting, missed_bytes):
         return []
-    beside = f" beside {setting.text}" if setting is not None else ""
+    beside = f" with {setting.text}" if setting is not None else ""
     claim = (
-        f"The engine's cache had not {percent_text(missed)} of what was asked of it{beside};"
-        f" reading {bytes_text(missed_bytes)} that the system had in memory took"
-        f" {percent_text(effect)} of the time"
+        f"The engine's cache missed {percent_text(missed)} of its page requests{beside}; "
+        f"reading {bytes_text(missed_bytes)} from the page cache took {percent_text(effect)} of "
+        "the time"
     )
     evidence = [Evidence(how, "profile" if fractions else f"counter:{READ_SECONDS}")]
     evidence.append(Evidence(f"{percent_text(1 - missed)} were found", f"counter:{HITS}"))
@@ -71,28 +88,29 @@ def find(case: Case) -> list[Finding]:
     advice = None
     if setting is not None:
         advice = _advice(case, setting, _needed_bytes(case, setting, missed_bytes), effect)
-    to_try = "a larger cache of the engine's own"
+    to_try = "use a larger buffer pool"
     if setting is not None and advice is not None:
         larger = bytes_text(int(advice.values["value"]))
         to_try = case.try_words(METHOD, fractions, f"sets {setting.name} to {larger}")
-    finding = Finding(
-        claim=claim,
-        effect_share=effect,
-        interval=case.interval(fractions),
-        runs=(case.run_id,),
-        method=METHOD,
-        to_try=to_try,
-        operations=case.largest_first(fractions),
-        fractions={name: fractions[name] for name in case.largest_first(fractions)},
-        evidence=tuple(evidence),
-        advice=advice,
-        part="computing",
+    finding = case.finding(
+        METHOD, claim, fractions, to_try=to_try, evidence=evidence, advice=advice
     )
-    return [finding]
+    return [replace(finding, effect_share=effect, settle=settle).of("computing")]
+
+
+def _reads_of_kernel(case: Case) -> float:
+    """Return the largest share of the kernel's CPU time that copies of missed pages can take.
+
+    The share is 1 if the kernel's time is not known.
+    """
+    kernel_s = measured_thread_seconds(case) * case.of_run(case.part("cpu_system"))
+    missed_bytes = case.total(MISSED_BYTES) or 0.0
+    most_s = (case.total(MISSES) or 0.0) * FOUND_S + missed_bytes / COPIED_PER_S
+    return min(1.0, most_s / kernel_s) if kernel_s > 0 else 1.0
 
 
 def _holds_it(setting: Setting | None, missed_bytes: float) -> bool:
-    """Return True if all missed pages fit into the cache: each was read for the first time."""
+    """Return True if all missed pages fit into the cache, so each was read for the first time."""
     return setting is not None and setting.bytes is not None and missed_bytes < setting.bytes
 
 
@@ -102,30 +120,45 @@ def _reading(case: Case) -> tuple[dict[str, float], float, str]:
     waited_s, whole_s = case.total(READ_SECONDS), measured_thread_seconds(case)
     if waited_s and whole_s > 0:
         share = min(1.0, waited_s / whole_s)
-        return {}, share, f"reads took {percent_text(share)} of the time by the engine's clock"
+        return (
+            {},
+            share,
+            (f"reads took {percent_text(share)} of the time according to the engine's own timing"),
+        )
     fractions = work_fractions(case, KERNEL_READS)
     effect = case.of_run(fractions)
     if fractions:
         return (
             fractions,
             effect,
-            f"kernel I/O was {percent_text(effect)} of the time by CPU samples",
+            f"kernel I/O was {percent_text(effect)} of the time according to CPU samples",
         )
-    fractions = {name: _copying(tree) for name, tree in case.trees.items()}
+    part = _part_of_copies(case)
+    fractions = {name: part * _copying(tree) for name, tree in case.trees.items()}
     effect = case.of_run(fractions)
     sentence = f"{percent_text(effect)} of the time was {BY_KERNEL}"
     return fractions, effect, sentence
 
 
+def _part_of_copies(case: Case) -> float:
+    """Return the missed pages' share of all bytes that the kernel is known to have copied.
+
+    Temporary files are written and read.
+    """
+    missed = case.total(MISSED_BYTES) or 0.0
+    others = 2 * (case.total(SPILLED) or 0.0) + sum(case.total(name) or 0.0 for name in COPIED)
+    return missed / (missed + others) if missed else 0.0
+
+
 def _copying(tree: TimeNode) -> float:
-    """Return the share of time in the kernel, which copies read pages, with its waits for a CPU."""
+    """Return the share of time in the kernel, which copies pages, with its waits for a CPU."""
     on_cpu = sum(tree.share_of(f"{COMPUTING}/{name}") for name in (EXECUTING, PLANNING, KERNEL))
     kernel = tree.share_of(f"{COMPUTING}/{KERNEL}")
     return kernel / on_cpu * tree.share_of(COMPUTING) if on_cpu else 0.0
 
 
 def _needed_bytes(case: Case, setting: Setting, missed_bytes: float) -> float:
-    """Return the needed cache size: for the tables, else all data, else the present plus misses."""
+    """Return the needed cache size in bytes: the tables, else all data, else a sum."""
     sizes = _table_bytes(case)
     if sizes:
         return max(sum(sizes), OF_LARGEST_TABLE * max(sizes))
@@ -135,7 +168,7 @@ def _needed_bytes(case: Case, setting: Setting, missed_bytes: float) -> float:
 
 
 def _table_bytes(case: Case) -> list[float]:
-    """Return the sizes of tables; those that need their schema only if a plan reads them."""
+    """Return the sizes in bytes of the tables that the cache has to hold."""
     nodes = [node for plans in case.plans.values() for plan in plans for node in plan.root.walk()]
     read = {known_table(case.tables, node) for node in nodes}
     return [
@@ -146,7 +179,7 @@ def _table_bytes(case: Case) -> list[float]:
 
 
 def _advice(case: Case, setting: Setting, needed_bytes: float, effect: float) -> Advice | None:
-    """Return the advice for the needed cache size, within the host's memory; None if not larger."""
+    """Return the advice to enlarge the cache to the needed size, within the host's memory."""
     host = case.memory_bytes
     allowed = needed_bytes if host is None else HOST_SHARE_MAX * host
     value = max(1, math.ceil(min(needed_bytes, allowed) / STEP_BYTES)) * STEP_BYTES

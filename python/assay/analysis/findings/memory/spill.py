@@ -1,10 +1,13 @@
-"""Operators that exceeded their memory and wrote temporary files."""
+"""Finds operators that exceeded their memory and wrote temporary files."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from assay.analysis.findings.case import DISK, names_text
+from assay.analysis.findings.case import DISK
+from assay.analysis.findings.memory.cache import power_of_two, waited_for_disk
+from assay.analysis.findings.operation_shares import names_text
 from assay.analysis.findings.plans.estimates import HOLDERS
 from assay.analysis.findings.plans.plan_time import Timed, fraction_of, reach_of, timed_nodes
 from assay.model.finding import Advice, Evidence
@@ -34,10 +37,16 @@ HOST_SHARE_MAX = 1 / 8
 # Spilled data are written and read back. Both are copies by the kernel at about this rate if the
 # page cache holds the file. Waits for a slower disk are counted separately.
 COPIED_BYTES_PER_S = 1e9
+# A hash that spilled so many times its memory is read and written in many batches.
+HASHES, BATCHES_MIN = ("hash build", "hash join"), 8
+IN_MEMORY = (
+    "measure the same operations with more memory: they hardly waited for the disk, and sorting or "
+    "hashing the rows in memory takes time, too"
+)
 
 
 def find(case: Case) -> list[Finding]:
-    """Return one finding for the run, since one setting is the advice for all operators."""
+    """Return a finding of all operators that spilled to temporary files."""
     spilled = [
         timed for timed in timed_nodes(case) if timed.fraction is not None and _may_spill(timed)
     ]
@@ -57,8 +66,8 @@ def find(case: Case) -> list[Finding]:
     advice = _advice(case, setting, spilled, wrote) if setting else None
     operators = names_text(sorted({timed.node.operator for timed in spilled}))
     claim = (
-        f"{_spilled_text(wrote, names)}{_beside(setting)}; {operators} that did so took"
-        f" {percent_text(effect)} of the time"
+        f"{_spilled_text(wrote, names)}{_beside(setting)}; {operators} that spilled took "
+        f"{percent_text(effect)} of the time"
     )
     evidence = (
         *_plan_evidence(spilled, names),
@@ -66,15 +75,18 @@ def find(case: Case) -> list[Finding]:
         *_setting_evidence(setting),
     )
     to_try = _to_try(case, setting, advice, fractions)
-    return [
-        case.finding(METHOD, claim, fractions, to_try=to_try, evidence=evidence, advice=advice)
-        .without_interval()
-        .of("computing", saved=(0.0, case.of_run(reach_of(spilled))))
-    ]
+    finding = case.finding(
+        METHOD, claim, fractions, to_try=to_try, evidence=evidence, advice=advice
+    )
+    is_sure = waited_for_disk(case, wrote) or any(
+        _has_many_batches(setting, timed) for timed in spilled
+    )
+    finding = replace(finding.without_interval(), settle=None if is_sure else IN_MEMORY)
+    return [finding.of("computing", saved=(0.0, case.of_run(reach_of(spilled))))]
 
 
 def _may_spill(timed: Timed) -> bool:
-    """Return True if an operator spilled, or may have spilled if only the whole plan is counted."""
+    """Return True if a plan operator spilled, or may have if only the plan's total is known."""
     if timed.node.spilled_bytes is None and not _has_spills_by_node(timed.plan):
         return timed.node.operator in HOLDERS and bool(timed.plan.spilled_bytes)
     return _spilled_bytes(timed) >= SPILLED_BYTES_MIN
@@ -91,6 +103,16 @@ def _is_slight(case: Case, timed: Timed) -> bool:
         return False
     waits = case.part(*DISK).get(timed.operation, 0.0) >= EFFECT_MIN
     return not waits and 0 < _spilled_bytes(timed) <= setting.bytes
+
+
+def _has_many_batches(setting: Setting | None, timed: Timed) -> bool:
+    """Return True if a hash spilled many times its memory, in as many small batches.
+
+    A sort merges many small pieces about as fast as few large ones.
+    """
+    if setting is None or not setting.is_of_each or not setting.bytes:
+        return False
+    return timed.node.operator in HASHES and _spilled_bytes(timed) >= BATCHES_MIN * setting.bytes
 
 
 def _has_spills_by_node(plan: Plan) -> bool:
@@ -113,7 +135,7 @@ def _wrote(spilled: Sequence[Timed]) -> dict[str, float]:
 
 
 def _counter_findings(case: Case) -> list[Finding]:
-    """Return the finding by the engine's counters, if no plan reports spilled bytes."""
+    """Return the finding of spilled bytes by the engine's counters, if no plan reports them."""
     figure = case.figure(SPILLED)
     shares = case.shares
     wrote = {
@@ -132,31 +154,31 @@ def _counter_findings(case: Case) -> list[Finding]:
         f" {percent_text(case.of_run(whole))} of the time"
     )
     evidence = (*_counter_evidence(case), *_setting_evidence(setting))
-    return [case.finding(METHOD, claim, whole, to_try=figure["to_try"], evidence=evidence)]
+    finding = case.finding(METHOD, claim, whole, to_try=figure["to_try"], evidence=evidence)
+    return [replace(finding, settle=None if waited_for_disk(case, wrote) else IN_MEMORY)]
 
 
 def _spilled_text(wrote: Mapping[str, float], names: Sequence[str]) -> str:
-    """Return the operations that spilled and their number of bytes, as text."""
+    """Return text with the operations that spilled and their number of bytes."""
     first, *others = [(name, bytes_text(wrote[name])) for name in names[:NAMED_OPERATIONS]]
     sentence = f"{first[0]} spilled {first[1]} to temporary files"
     sentence += "".join(f", {name} {written}" for name, written in others)
     left = len(names) - NAMED_OPERATIONS
-    return sentence + (f", and {left} more did" if left > 0 else "")
+    return sentence + (f", and {left} more operations spilled" if left > 0 else "")
 
 
 def _beside(setting: Setting | None) -> str:
-    return f" beside {setting.text}" if setting and setting.value is not None else ""
+    return f" with {setting.text}" if setting and setting.value is not None else ""
 
 
 def _advice(
     case: Case, setting: Setting, spilled: Sequence[Timed], wrote: Mapping[str, float]
 ) -> Advice | None:
-    """Return the advice of the memory that the largest operator needs, within the host's memory."""
+    """Return the advice of the memory that the largest spilling operator needs."""
     sizes = [_spilled_bytes(timed) for timed in spilled if _spilled_bytes(timed)]
     needed = (setting.bytes or 0) + IN_MEMORY_FACTOR * int(max(sizes or wrote.values()))
-    value = 1 << (needed - 1).bit_length()
-    if case.memory_bytes is not None:
-        value = min(value, 1 << (int(case.memory_bytes * HOST_SHARE_MAX).bit_length() - 1))
+    most = None if case.memory_bytes is None else case.memory_bytes * HOST_SHARE_MAX
+    value = power_of_two(needed, most)
     if setting.bytes is not None and value <= setting.bytes:
         return None
     taken, waited, seconds = fraction_of(spilled), case.part(*DISK), case.seconds
@@ -199,11 +221,16 @@ def _counter_evidence(case: Case) -> list[Evidence]:
     total = case.total(SPILLED)
     if not total:
         return []
-    return [Evidence(f"{bytes_text(total)} of temporary files by its count", f"counter:{SPILLED}")]
+    return [
+        Evidence(
+            f"{bytes_text(total)} of temporary files according to the engine's counter",
+            f"counter:{SPILLED}",
+        )
+    ]
 
 
 def _setting_evidence(setting: Setting | None) -> list[Evidence]:
     if setting is None or setting.value is None:
         return []
-    limits = f" is what {setting.limits} may use" if setting.limits else ""
+    limits = f" limits {setting.limits}" if setting.limits else ""
     return [Evidence(f"{setting.text}{limits}", f"setting:{setting.name}")]

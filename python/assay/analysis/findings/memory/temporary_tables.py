@@ -1,12 +1,14 @@
-"""Groups and sorts that an engine stores in temporary tables on disk."""
+"""Finds groups and sorts that an engine stores in temporary tables on disk."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from assay.analysis.findings.memory.cache import power_of_two, waited_for_disk
 from assay.analysis.findings.plans.plan_time import fraction_of, reach_of, timed_nodes
-from assay.model.finding import Evidence
-from assay.model.units import count_text, percent_text
+from assay.model.finding import Advice, Evidence
+from assay.model.units import bytes_text, count_text, percent_text
 
 if TYPE_CHECKING:
     from assay.analysis.findings.case import Case
@@ -22,15 +24,22 @@ ON_DISK = "temporary_disk_tables"
 ROWS, ROW_BYTES = "rows_temporary", 1 << 10
 ROLE = "temporary_memory"
 WORD = "temporary"
+GROWTH = 64
+# Largest share of the host's memory that is advised for one table.
+HOST_SHARE_MAX = 1 / 16
 # Assay's own sampling of the server creates some tables, so each execution has to create one.
 PER_EXECUTION_MIN = 1.0
 EFFECT_MIN = 0.05
+IN_MEMORY = (
+    "measure the same operations with more memory: they hardly waited for the disk, tables with "
+    "large texts may go to disk with any memory, and filling a table in memory takes time, too"
+)
 # Operators that store rows in a table. Other operators take the same time with a table in memory.
 OPERATORS = ("aggregate", "sort", "set operation", "materialize", "window", "other")
 
 
 def find(case: Case) -> list[Finding]:
-    """Return the time of operators with a temporary table, if such tables were written to disk."""
+    """Return a finding of the time of operators whose temporary tables were written to disk."""
     made = case.total(ON_DISK)
     nodes = [timed for timed in timed_nodes(case) if _has_table(timed)]
     nodes = [timed for timed in nodes if _went_to_disk(case, timed.operation)]
@@ -44,11 +53,11 @@ def find(case: Case) -> list[Finding]:
     setting = case.setting(ROLE)
     if _fits(case, setting, executions):
         return []
-    beside = f" beside {setting.text}" if setting is not None else ""
+    beside = f" with {setting.text}" if setting is not None else ""
     names = case.largest_first(fractions)
     claim = (
-        f"{count_text(made)} temporary tables were written to disk{beside}; operators that collect"
-        f" rows in one took {percent_text(effect)} of the time, most in {names[0]}"
+        f"The engine wrote {count_text(made)} temporary tables to disk{beside}; operators with "
+        f"a temporary table took {percent_text(effect)} of the time, most in {names[0]}"
     )
     evidence = [
         Evidence(f"{count_text(made)} temporary tables on disk", f"counter:{ON_DISK}"),
@@ -61,23 +70,45 @@ def find(case: Case) -> list[Finding]:
             for timed in nodes
         ),
     ]
-    to_try = "more memory for temporary tables"
+    to_try = "allow more memory for temporary tables"
     if setting is not None:
         evidence.append(Evidence(setting.text, f"setting:{setting.name}"))
         to_try = f"a larger {setting.name}"
-    finding = case.finding(METHOD, claim, fractions, to_try=to_try, evidence=evidence)
+    advice = _advice(case, setting, executions)
+    if advice is not None and setting is not None:
+        larger = f"sets {setting.name} to {bytes_text(int(advice.values['value']))}"
+        to_try = case.try_words(METHOD, fractions, larger)
+    finding = case.finding(
+        METHOD, claim, fractions, to_try=to_try, evidence=evidence, advice=advice
+    )
     best = case.of_run(reach_of(nodes))
-    return [finding.without_interval().of("computing", saved=(0.0, best))]
+    settle = None if waited_for_disk(case, fractions) else IN_MEMORY
+    finding = replace(finding.without_interval(), settle=settle)
+    return [finding.of("computing", saved=(0.0, best))]
+
+
+def _advice(case: Case, setting: Setting | None, executions: float) -> Advice | None:
+    """Return the advice to give temporary tables enough memory, within the host's memory.
+
+    If the engine does not count rows, the tables get many times the memory that was too little.
+    """
+    if setting is None or setting.bytes is None:
+        return None
+    rows = case.total(ROWS)
+    needed = GROWTH * setting.bytes if rows is None else rows / executions * ROW_BYTES
+    most = None if case.memory_bytes is None else case.memory_bytes * HOST_SHARE_MAX
+    value = power_of_two(needed, most)
+    return Advice("setting", ROLE, {"value": str(value)}) if value > setting.bytes else None
 
 
 def _went_to_disk(case: Case, operation: str) -> bool:
-    """Return True if each execution had a table on disk, or executions were not counted."""
+    """Return True if each execution wrote a temporary table to disk."""
     counted = (case.figure(ON_DISK) or {}).get("operations") or {}
     return not counted or counted.get(operation, 0.0) >= PER_EXECUTION_MIN
 
 
 def _fits(case: Case, setting: Setting | None, executions: float) -> bool:
-    """Return True if an execution's rows fit into memory: disk tables are from Assay's sampling."""
+    """Return True if an execution's rows fit into memory, so sampling caused the disk tables."""
     rows = case.total(ROWS)
     if rows is None or setting is None or setting.bytes is None:
         return False

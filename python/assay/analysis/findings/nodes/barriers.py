@@ -1,12 +1,12 @@
-"""Barriers: times in which nearly all nodes were idle between two phases of full load."""
+"""Finds barriers: times in which nearly all cluster nodes were idle between two peaks."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from assay.analysis.cluster.words import BLOCKED, WAIT
-from assay.analysis.findings.case import at_least, names_text
 from assay.analysis.findings.knob_advice import sweep_words
+from assay.analysis.findings.operation_shares import at_least, names_text
 from assay.model.finding import Evidence
 from assay.model.units import percent_text, seconds_text
 
@@ -18,11 +18,11 @@ METHOD = "barriers"
 EFFECT_MIN = 0.03
 NAMED_SHARE = 0.01
 NAMED_BARRIERS = 3
-TO_TRY = "larger batches between two barriers, so that there are fewer barriers"
+TO_TRY = "use larger batches between two barriers, so that there are fewer barriers"
 
 
 def find(case: Case) -> list[Finding]:
-    """Return the maximum time saved if nodes had kept their pace from before each barrier."""
+    """Return a finding of the time saved if cluster nodes had not waited at barriers."""
     cluster = case.cluster
     if cluster is None or not cluster.barriers.barriers:
         return []
@@ -35,16 +35,15 @@ def find(case: Case) -> list[Finding]:
         return []
     names, barriers = case.largest_first(fractions), cluster.barriers.barriers
     claim = (
-        f"Nodes stood still between peaks of the whole platform {len(barriers)} times, most in"
-        f" {names_text(names)}: at the pace of the peaks {percent_text(effect)} of the time would"
-        " be saved"
+        f"All nodes were idle at barriers {len(barriers)} times, most in {names_text(names)}: "
+        f"at the peak rate between barriers, {percent_text(effect)} of the time would be saved"
     )
     longest = sorted(barriers, key=lambda barrier: -barrier.lost_s)[:NAMED_BARRIERS]
     evidence = [
         Evidence(
             f"{barrier.operation or 'the load'} from {barrier.begun_s:.1f} s on for"
-            f" {seconds_text(barrier.seconds)}: {barrier.cores:.2g} cores at work,"
-            f" {barrier.peak_cores:.2g} around it",
+            f" {seconds_text(barrier.seconds)}: {barrier.cores:.2g} cores busy, "
+            f"{barrier.peak_cores:.2g} before and after",
             "cluster",
         )
         for barrier in longest

@@ -19,7 +19,7 @@ ENGINE = "engine"
 
 
 def find(case: Case) -> list[Finding]:
-    """Return the engine's CPU time for each forked thread, if it is little."""
+    """Return a finding of the CPU time per started thread, if it is little."""
     counted = ((case.counters or {}).get("activity") or {}).get("counted") or {}
     forks = counted.get(FORK)
     cpu_s = None if case.accounts is None else case.accounts.by_process.get(ENGINE)
@@ -27,15 +27,17 @@ def find(case: Case) -> list[Finding]:
         return []
     each_s = cpu_s / forks
     claim = (
-        f"Queries started {scaled_text(forks).strip()} threads for parts of their work, each for at"
-        f" most {seconds_text(each_s)} of CPU time"
+        f"Queries started {scaled_text(forks).strip()} threads for parts of their work, with at "
+        f"most {seconds_text(each_s)} of CPU time each"
     )
     if each_s < WORK_MIN_S:
-        claim += f": less than the {seconds_text(WORK_MIN_S)} for which starting one is worth it"
+        claim += (
+            f", less than the {seconds_text(WORK_MIN_S)} that make it worthwhile to start a thread"
+        )
     share = min(1.0, forks * WORK_MIN_S / cpu_s)
     sentence = (
-        f"if each of them had worked {seconds_text(WORK_MIN_S)}, they would have"
-        f" {percent_text(share)} of the engine's {seconds_text(cpu_s)} of CPU time"
+        f"with {seconds_text(WORK_MIN_S)} of CPU time each, the threads would have used "
+        f"{percent_text(share)} of the engine's {seconds_text(cpu_s)} of CPU time"
     )
     finding = Finding(
         claim=claim,

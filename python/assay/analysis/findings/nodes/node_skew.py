@@ -1,11 +1,11 @@
-"""A node with more work than the other nodes, which were idle meanwhile."""
+"""Finds a cluster node with more work than the others, which were idle meanwhile."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from assay.analysis.cluster.skew import CPU_TIME
-from assay.analysis.findings.case import names_text
+from assay.analysis.findings.operation_shares import names_text
 from assay.model.finding import Evidence
 from assay.model.units import percent_text
 
@@ -20,11 +20,13 @@ EFFECT_MIN = 0.05
 NAMED_OPERATIONS = 3
 # The node with most work is named if it is the same in this share of executions.
 SAME_MIN = 0.75
-TO_TRY = "another key to spread the data by, or more and smaller parts of it than there are nodes"
+TO_TRY = (
+    "distribute the data by another key, or in more and smaller partitions than there are nodes"
+)
 
 
 def find(case: Case) -> list[Finding]:
-    """Return the maximum saving if all working nodes had the same CPU time."""
+    """Return a finding of the time saved if all cluster nodes had the same CPU time."""
     cluster = case.cluster
     if cluster is None:
         return []
@@ -41,9 +43,9 @@ def find(case: Case) -> list[Finding]:
     names = case.largest_first(fractions)
     first = uneven[names[0]]
     claim = (
-        f"{_node_text(first)} had {first.ratio:.3g} times the mean CPU time of the nodes in"
-        f" {names_text(names)}; evenly spread, {percent_text(effect)} of the time would be saved"
-        " at best"
+        f"{_node_text(first)} used {first.ratio:.3g} times the mean CPU time of the nodes in "
+        f"{names_text(names)}; an even distribution would save {percent_text(effect)} of the "
+        "time at best"
     )
     evidence = [
         Evidence(f"{name}: {text}", "cluster")
@@ -54,18 +56,18 @@ def find(case: Case) -> list[Finding]:
 
 
 def _node_text(skew: Skew) -> str:
-    """Return the name of the node with the most CPU time, if it is mostly the same node."""
-    return f"Node {skew.node}" if skew.often >= SAME_MIN else "Now one node and now another"
+    """Return the name of the cluster node with the most CPU time, if it is mostly the same."""
+    return f"Node {skew.node}" if skew.often >= SAME_MIN else "A different node each time"
 
 
 def _busy(cpu: Skew, line: Line) -> float:
-    """Return the share of an operation's time in which the busiest node was at work."""
+    """Return the share of an operation's time in which the busiest cluster node worked."""
     return min(1.0, cpu.largest / line.seconds) if line.seconds > 0 else 0.0
 
 
 def _skew_texts(skews: tuple[Skew, ...]) -> list[str]:
     return [
-        f"{skew.measure} {skew.ratio:.3g} times the mean on {skew.node}"
+        f"{skew.measure} on {skew.node} was {skew.ratio:.3g} times the mean"
         for skew in skews
         if skew.is_skewed
     ]

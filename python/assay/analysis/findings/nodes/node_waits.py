@@ -1,12 +1,12 @@
-"""Time that a cluster's tasks waited for other nodes."""
+"""Finds time that a cluster's tasks waited for other nodes."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from assay.analysis.cluster.words import BLOCKED, WAIT
-from assay.analysis.findings.case import at_least, names_text
 from assay.analysis.findings.knob_advice import sweep_words
+from assay.analysis.findings.operation_shares import at_least, names_text
 from assay.model.finding import Evidence
 from assay.model.units import percent_text
 
@@ -20,11 +20,13 @@ METHOD = "node-waits"
 EFFECT_MIN = 0.05
 NAMED_SHARE = 0.02
 NAMED_OPERATIONS = 3
-TO_TRY = "more work between two exchanges: larger batches, or tables that lie by the join's key"
+TO_TRY = (
+    "do more work between two exchanges: use larger batches, or partition tables by the join key"
+)
 
 
 def find(case: Case) -> list[Finding]:
-    """Return the share of task time spent waiting to receive from or to send to other nodes."""
+    """Return a finding of the share of task time spent waiting for other cluster nodes."""
     cluster = case.cluster
     if cluster is None or (cluster.run is None and not cluster.operations):
         return []
@@ -49,7 +51,7 @@ def find(case: Case) -> list[Finding]:
         f" {names_text(names)}{_parts(whole)}"
     )
     evidence = [
-        Evidence(f"{name}: {percent_text(fractions[name])} of its tasks' time", "cluster")
+        Evidence(f"{name}: {percent_text(fractions[name])} of the time of its tasks", "cluster")
         for name in names[:NAMED_OPERATIONS]
     ]
     only = names[0] if cluster.operations else None
@@ -58,10 +60,13 @@ def find(case: Case) -> list[Finding]:
 
 
 def _parts(whole: NodeFigures | None) -> str:
-    """Return the split of the waits into receiving and sending, if both are counted."""
+    """Return text on the split of node waits into receiving and sending, if both are counted."""
     if whole is None:
         return ""
     wait, blocked = whole.share_of_tasks(WAIT), whole.share_of_tasks(BLOCKED)
     if wait is None or blocked is None:
         return ""
-    return f": {percent_text(wait)} for what they send, {percent_text(blocked)} until they take it"
+    return (
+        f": {percent_text(wait)} waiting for data from other nodes, {percent_text(blocked)} "
+        "until other nodes take data"
+    )

@@ -1,12 +1,12 @@
-"""Many small messages, whose scheduling costs more than that of fewer, longer messages."""
+"""Finds many small messages between nodes, whose scheduling costs more than longer ones."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from assay.analysis.cluster.words import MESSAGES, SCHEDULING
-from assay.analysis.findings.case import at_least, names_text
 from assay.analysis.findings.knob_advice import sweep_words
+from assay.analysis.findings.operation_shares import at_least, names_text
 from assay.model.finding import Evidence
 from assay.model.units import bytes_text, count_text, percent_text
 
@@ -22,11 +22,11 @@ NAMED_OPERATIONS = 3
 # Example: Virtuoso's Q13 on four nodes sent 742,602 KB/s in 112,405 messages/s of 6.6 KB. With
 # vectors ten times as long, the query was fastest: a compromise between scheduling and blocking.
 SMALL_BYTES = 64 * 1024
-TO_TRY = "longer messages: larger batches, or fewer parts that each batch is split into"
+TO_TRY = "send longer messages: use larger batches, or split each batch into fewer parts"
 
 
 def find(case: Case) -> list[Finding]:
-    """Return the share of task time spent scheduling, for operations with short messages."""
+    """Return a finding of the task time spent scheduling, for operations with short messages."""
     cluster = case.cluster
     if cluster is None:
         return []
@@ -46,8 +46,8 @@ def find(case: Case) -> list[Finding]:
         return []
     names = case.largest_first(fractions)
     claim = (
-        f"Scheduling was {percent_text(effect)} of the time of tasks beside messages of"
-        f" {_length(short[names[0]])}, most in {names_text(names)}"
+        f"Scheduling took {percent_text(effect)} of the time of tasks, with messages of "
+        f"{_length(short[names[0]])}, most in {names_text(names)}"
     )
     evidence = [
         Evidence(f"{name}: {_messages_text(short[name])}", "cluster")

@@ -1,4 +1,4 @@
-"""Checks whether plans that were captured after the timed part are the plans that ran in it."""
+"""Checks whether plans captured after the timed part are the plans that ran in it."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-"""Columns that a scan reads although neither the statement nor the result needs them."""
+"""Finds columns that a scan reads although neither the statement nor the result needs them."""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
 
-from assay.analysis.findings.case import names_text
+from assay.analysis.findings.operation_shares import names_text
 from assay.analysis.findings.plans.plan_time import Timed, timed_nodes
 from assay.model.finding import Evidence
 from assay.model.units import percent_text
@@ -28,7 +28,7 @@ _REMARK = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
 
 
 def find(case: Case) -> list[Finding]:
-    """Return one finding for each operation that reads unneeded columns."""
+    """Return a finding for each operation that reads unneeded columns."""
     nodes = timed_nodes(case)
     wasteful: dict[str, list[Timed]] = {}
     for timed in nodes:
@@ -71,18 +71,18 @@ def _finding(case: Case, scans: Sequence[Timed], nodes: Sequence[Timed]) -> Find
     most = max(scans, key=lambda scan: _share(case, scan))
     columns, names = most.node.columns or (), unneeded(case, most)
     claim = (
-        f"{operation} reads {len(columns)} columns of {most.node.object} and names"
-        f" {len(columns) - len(names)}; reading and carrying the others is"
-        f" {percent_text(fractions[operation])} of its time, if all are as wide"
+        f"{operation} reads {len(columns)} columns of {most.node.object} and uses "
+        f"{len(columns) - len(names)}; the unused columns take "
+        f"{percent_text(fractions[operation])} of its time, if all columns are equally wide"
     )
     evidence = [
         Evidence(
-            f"not needed of {scan.node.object}: {names_text(unneeded(case, scan))}",
+            f"unused columns of {scan.node.object}: {names_text(unneeded(case, scan))}",
             f"plan:{operation}",
         )
         for scan in scans
     ]
-    to_try = "name the columns that are needed instead of whole rows"
+    to_try = "select only the needed columns instead of whole rows"
     return (
         case.finding(METHOD, claim, fractions, to_try=to_try, evidence=evidence)
         .without_interval()
@@ -96,7 +96,7 @@ def _share(case: Case, scan: Timed) -> float:
 
 
 def _carried(scan: Timed, nodes: Sequence[Timed]) -> float:
-    """Return the share of the operation's time in the scan and the operators above it."""
+    """Return the time share of a scan and of the operators above it that carry its columns."""
     fractions = {id(timed.node): timed.fraction or 0.0 for timed in nodes}
     fraction, below = fractions[id(scan.node)], scan.node
     for above in reversed(scan.above):

@@ -29,7 +29,7 @@ class CountedProgram:
 def counted_programs(
     case: Case, counted: Mapping[str, tuple[float, float]]
 ) -> list[CountedProgram]:
-    """Return functions or triggers with their share of the run, from their calls and seconds.
+    """Return counted functions or triggers with their share of the run's time.
 
     The result is empty if the run's operations have no time.
     """

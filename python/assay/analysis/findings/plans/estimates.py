@@ -1,4 +1,4 @@
-"""Row estimates that were too small, and operators that were chosen because of them.
+"""Finds row estimates that were too small, and operators that were chosen because of them.
 
 An optimiser that expects few rows joins row by row, and gives a sort or a hash too little memory.
 Only an underestimate with a known effect is reported.
@@ -38,18 +38,18 @@ class Hurt:
 
     @property
     def fraction(self) -> float:
-        """Return the victims' share of the operation's time."""
+        """The time share of the operators that a wrong row estimate made slow."""
         return min(1.0, sum(victim.fraction or 0.0 for victim in self.victims))
 
     @property
     def excess(self) -> float:
-        """Return the share of actual rows that the estimate did not expect."""
+        """The share of a plan node's actual rows that the estimate did not expect."""
         expected, seen = self.origin.node.estimated_rows or 0.0, self.origin.node.rows or 1.0
         return max(0.0, 1.0 - max(expected, 1.0) / max(seen, 1.0))
 
 
 def hurts(case: Case) -> list[Hurt]:
-    """Return the wrong estimate of each operation that cost the most time, if there is one."""
+    """Return the wrong row estimate of each operation that cost the most time."""
     nodes = timed_nodes(case)
     most: dict[str, Hurt] = {}
     for timed in nodes:
@@ -76,7 +76,7 @@ def _is_underestimated(node: PlanNode) -> bool:
 
 
 def _is_victim(timed: Timed, origin: Timed) -> bool:
-    """Return True if an operator got more rows than planned because of the origin's estimate."""
+    """Return True if an operator got more rows than planned because of a wrong estimate."""
     if any(timed.node is above for above in origin.above):
         spilled = timed.node.operator in HOLDERS and (timed.node.spilled_bytes or 0) > 0
         return spilled or _is_outer_of(origin, timed.node)
@@ -86,7 +86,7 @@ def _is_victim(timed: Timed, origin: Timed) -> bool:
 
 
 def _is_outer_of(origin: Timed, loop: PlanNode) -> bool:
-    """Return True if the origin determines how often a nested loop's inner side is executed."""
+    """Return True if a plan node determines how often a nested loop's inner side is executed."""
     if loop.operator != "nested loop" or len(loop.children) < 2:  # noqa: PLR2004 - two sides
         return False
     outer = loop.children[0]

@@ -1,12 +1,14 @@
-"""Functions that statements call repeatedly, for example once per row."""
+"""Finds functions that statements call repeatedly, for example once per row."""
 
 from __future__ import annotations
 
+import itertools
 import re
 from typing import TYPE_CHECKING
 
-from assay.analysis.findings.case import at_least
+from assay.analysis.findings.indexes.conditions import conjuncts, equal_columns
 from assay.analysis.findings.indexes.index_use import end_of_call
+from assay.analysis.findings.operation_shares import at_least
 from assay.analysis.findings.plans.counted_programs import counted_programs
 from assay.analysis.findings.plans.plan_time import timed_nodes
 from assay.analysis.time.operation_tree import COMPUTING
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from assay.analysis.findings.case import Case
     from assay.analysis.findings.plans.plan_time import Timed
     from assay.model.finding import Finding
+    from assay.model.plan import PlanNode
 
 METHOD = "function-per-row"
 # A function with fewer calls per execution is not called for each row.
@@ -40,19 +43,26 @@ NO_FUNCTION = frozenset(
 
 
 def find(case: Case) -> list[Finding]:
-    """Return one finding for each function, by the engine's own clock, or else by plans."""
+    """Return a finding for each expensive function, timed by the engine or by plans."""
     findings = [
         _finding(case, program.name, program.calls, program.share)
         for program in counted_programs(case, case.functions)
-        if program.calls >= CALLS_MIN
+        if program.calls >= CALLS_MIN and not _is_of_trigger(case, program.name)
     ]
     if not case.functions:
         findings += _plan_findings(case)
     return [finding for finding in findings if finding.effect_share >= EFFECT_MIN]
 
 
+def _is_of_trigger(case: Case, name: str) -> bool:
+    """Return True if no statement calls a function, and plans show triggers that may call it."""
+    if any(name.lower() in text.lower() for text in case.statements.values()):
+        return False
+    return any(plan.triggers for plans in case.plans.values() for plan in plans)
+
+
 def _plan_findings(case: Case) -> list[Finding]:
-    """Return one finding for each operation whose plan computes functions for many rows.
+    """Return a finding for each operation whose plan computes functions for many rows.
 
     The finding names only functions in the statement. That they took the operator's time is
     inferred.
@@ -61,11 +71,23 @@ def _plan_findings(case: Case) -> list[Finding]:
     for timed in timed_nodes(case):
         node = timed.node
         text = case.statements.get(timed.operation, "") if node.operator == "projection" else ""
-        calls = calls_in(text or (node.condition or "" if node.operator == "scan" else ""))
+        calls = calls_in(text or (_computed(node) if node.operator == "scan" else ""))
         rows = (node.rows or 0.0) + (node.removed_rows or 0.0)
         if calls and rows >= ROWS_MIN and (timed.fraction or 0.0) >= EFFECT_MIN:
             by_operation.setdefault(timed.operation, []).append((timed, calls))
     return [_operation_finding(case, name, nodes) for name, nodes in by_operation.items()]
+
+
+def _computed(scan: PlanNode) -> str:
+    """Return the comparisons of a scan's condition that are evaluated for most of its rows.
+
+    Comparisons are evaluated in the order of the plan. One of a column with a value leaves few rows
+    for those behind it.
+    """
+    leading = itertools.takewhile(
+        lambda part: not equal_columns(part, scan.object or ""), conjuncts(scan.condition)
+    )
+    return " and ".join(leading)
 
 
 def calls_in(text: str) -> tuple[str, ...]:
@@ -90,8 +112,8 @@ def _operation_finding(
     rows = (first.node.rows or 0.0) + (first.node.removed_rows or 0.0)
     named = ", ".join(calls[:NAMED_MAX])
     claim = (
-        f"{operation} computes {named} for {count_text(rows)} rows; operators that do so took"
-        f" {percent_text(case.of_run(fractions))} of the time"
+        f"{operation} computes {named} for {count_text(rows)} rows; the operators with this "
+        f"function took {percent_text(case.of_run(fractions))} of the time"
     )
     evidence = [
         Evidence(
@@ -101,15 +123,15 @@ def _operation_finding(
         for timed, _ in nodes
     ]
     to_try = (
-        "a comparison of the column itself, a column that has the value already, or fewer rows"
-        " before it is computed"
+        "compare the column itself, store the computed value in a column, or filter rows "
+        "before the function is called"
     )
     finding = case.finding(METHOD, claim, fractions, to_try=to_try, evidence=evidence)
     return finding.without_interval().of(COMPUTING, saved=(0.0, finding.effect_share))
 
 
 def _finding(case: Case, name: str, calls: float, share: float) -> Finding:
-    """Return the finding of a function, with its share of the time of operations that name it."""
+    """Return a finding about a function, with its share of the operations that name it."""
     named = [op for op, text in case.statements.items() if name.lower() in text.lower()]
     operations = named or list(case.shares)
     of_run = sum(case.shares.get(op, 0.0) for op in operations)
@@ -119,13 +141,14 @@ def _finding(case: Case, name: str, calls: float, share: float) -> Finding:
     )
     effect = case.of_run(fractions)
     claim = (
-        f"Function {name} is called {count_text(calls)} times an execution; it took"
-        f" {percent_text(effect)} of the time"
+        f"Function {name} is called {count_text(calls)} times per execution and took "
+        f"{percent_text(effect)} of the time"
     )
     evidence = [
-        Evidence(f"{name}: {count_text(calls)} calls an execution", "counter:functions"),
+        Evidence(f"{name}: {count_text(calls)} calls per execution", "counter:functions"),
         Evidence(
-            f"{name} took {percent_text(share)} of the time by the engine's clock", f"clock:{name}"
+            f"{name} took {percent_text(share)} of the time according to the engine's own timing",
+            f"clock:{name}",
         ),
     ]
     per_call = seconds_text(share * sum(case.seconds.values()) / calls) if calls else ""

@@ -1,4 +1,4 @@
-"""Compilation of queries that finish sooner than compiling them takes."""
+"""Finds compilation of queries that finish sooner than compiling them takes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ NAMED_OPERATIONS = 3
 
 
 def find(case: Case) -> list[Finding]:
-    """Return one finding for the run, since one setting is the advice for all operations."""
+    """Return a finding of queries whose compilation takes longer than it saves."""
     compiled = {name: _compiling(plans) for name, plans in case.plans.items()}
     fractions = {
         name: share * case.computing(name)
@@ -39,12 +39,12 @@ def find(case: Case) -> list[Finding]:
     setting = case.setting(ROLE)
     are = "operation" if len(names) == 1 else "operations"
     claim = (
-        f"Compiling queries took {percent_text(effect)} of the time, in {len(names)} {are} that are"
-        f" through too soon for it: {_named(names, fractions)}"
+        f"Compiling queries took {percent_text(effect)} of the time, in {len(names)} {are} that "
+        f"are too short to benefit: {_named(names, fractions)}"
     )
-    advice, to_try = None, "no compilation of queries this short"
+    advice, to_try = None, "switch off compilation for queries this short"
     evidence = [
-        Evidence(f"{seconds_text(compiled[name][1])} of compiling in {name}", f"plan:{name}")
+        Evidence(f"{seconds_text(compiled[name][1])} of compilation in {name}", f"plan:{name}")
         for name in names[:NAMED_OPERATIONS]
     ]
     if setting is not None:

@@ -1,4 +1,4 @@
-"""A row estimate that was too small, and the operators that it made slow."""
+"""Finds a row estimate that was too small, and the operators that it made slow."""
 
 from __future__ import annotations
 
@@ -6,6 +6,11 @@ from typing import TYPE_CHECKING
 
 from assay.analysis.findings.engine_facts import known_table, table_advice
 from assay.analysis.findings.plans.estimates import Hurt, hurts
+from assay.analysis.findings.plans.lacking_statistics import (
+    effect_words,
+    extended_statistics,
+    statistics_words,
+)
 from assay.analysis.findings.plans.plan_time import scaled
 from assay.analysis.findings.plans.stale_statistics import changed_since
 from assay.model.finding import Evidence
@@ -19,10 +24,12 @@ if TYPE_CHECKING:
 METHOD = "misestimate"
 # A smaller share of the run's time does not justify looking at a plan.
 EFFECT_MIN = 0.02
+# If a smaller share of the rows changed, new statistics are like the present ones.
+FRESH_SHARE = 0.01
 
 
 def find(case: Case) -> list[Finding]:
-    """Return one finding for each operation, unless outdated statistics explain the estimate."""
+    """Return a finding per row misestimate that outdated statistics do not explain."""
     unexplained = [hurt for hurt in hurts(case) if changed_since(case, hurt) is None]
     findings = [_finding(case, hurt) for hurt in unexplained]
     return [finding for finding in findings if finding.effect_share >= EFFECT_MIN]
@@ -33,17 +40,23 @@ def _finding(case: Case, hurt: Hurt) -> Finding:
     fractions = {operation: hurt.fraction}
     victims = ", ".join(dict.fromkeys(victim.node.native for victim in hurt.victims))
     claim = (
-        f"{operation}: {operator_words(node)} gave {count_text(node.rows)} rows where"
-        f" {count_text(max(1.0, node.estimated_rows or 1.0))} were expected; what was chosen for"
-        f" that ({victims}) is {percent_text(hurt.fraction)} of its time"
+        f"{operation}: {operator_words(node)} returned {count_text(node.rows)} rows where "
+        f"{count_text(max(1.0, node.estimated_rows or 1.0))} were estimated; the operators "
+        f"chosen for that estimate ({victims}) took {percent_text(hurt.fraction)} of its time"
     )
     table = node.object
     advice, to_try = None, f"assay explain {case.run_id} --operation {operation}"
-    if table is not None and node.operator.endswith("scan") and case.can("statistics"):
+    if table is not None and node.operator.endswith("scan"):
         gain = case.of_run(scaled(fractions, hurt.excess))
         name = known_table(case.tables, node) or table
-        advice = table_advice("statistics", name, node, gain)
-        to_try = case.try_words(METHOD, fractions, f"gathers statistics of {name}")
+        lacking = extended_statistics(case, node, node.condition, gain)
+        if lacking:
+            advice, to_try = lacking, case.try_words(METHOD, fractions, effect_words(lacking))
+        elif _is_fresh(case, node):
+            to_try = statistics_words(table, node.condition)
+        elif case.can("statistics"):
+            advice = table_advice("statistics", name, node, gain)
+            to_try = case.try_words(METHOD, fractions, f"gathers statistics of {name}")
     evidence = [Evidence(_chain(hurt), f"plan:{operation}")]
     return (
         case.finding(METHOD, claim, fractions, to_try=to_try, evidence=evidence, advice=advice)
@@ -52,8 +65,16 @@ def _finding(case: Case, hurt: Hurt) -> Finding:
     )
 
 
+def _is_fresh(case: Case, node: PlanNode) -> bool:
+    """Return True if the engine says that hardly any row changed since statistics were gathered."""
+    facts = case.tables.get(known_table(case.tables, node) or "")
+    if facts is None or facts.changed_rows is None or not facts.rows:
+        return False
+    return facts.analyzed is not False and facts.changed_rows < FRESH_SHARE * facts.rows
+
+
 def operator_words(node: PlanNode) -> str:
-    """Return an operator with its table, such as `Seq Scan of orders`."""
+    """Return text with a plan operator and its table, such as `Seq Scan of orders`."""
     return node.native + (f" of {node.object}" if node.object else "")
 
 
@@ -61,6 +82,7 @@ def _chain(hurt: Hurt) -> str:
     q_error = hurt.origin.node.q_error
     most = max(hurt.victims, key=lambda victim: victim.fraction or 0.0)
     return (
-        f"off by a factor of {count_text(q_error)}; {operator_words(most.node)} took"
-        f" {percent_text(most.fraction)} of {hurt.origin.operation}"
+        f"the estimate is wrong by a factor of {count_text(q_error)}; "
+        f"{operator_words(most.node)} took {percent_text(most.fraction)} of the time of "
+        f"{hurt.origin.operation}"
     )

@@ -1,4 +1,4 @@
-"""Time spent parsing and planning instead of executing.
+"""Finds time spent parsing and planning statements instead of executing them.
 
 Prepared statements are not planned again, unless the engine reports that they are.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from assay.analysis.findings.case import at_least, names_text
+from assay.analysis.findings.operation_shares import at_least, names_text
 from assay.analysis.findings.plans.captured_plan import captured_seconds
 from assay.analysis.findings.shape.work_time import work_fractions
 from assay.analysis.time.computing import BY_SAMPLES, planning_seconds
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from assay.model.finding import Finding
 
 METHOD = "optimiser"
+# Role of the setting that makes an engine use one plan for all values.
+REUSE = "plan_reuse"
 WORK = ("optimiser/parse",)
 # Planning takes the same time at every scale, so a smaller share vanishes at a larger scale.
 EFFECT_MIN = 0.05
@@ -37,7 +39,7 @@ EXPLAINED_SHARE = 0.95
 
 
 def find(case: Case) -> list[Finding]:
-    """Return planning as a part of computing, by CPU samples, or else by plans."""
+    """Return a finding of planning time, by CPU samples or else by plans."""
     fractions = at_least({name: _planning(tree) for name, tree in case.trees.items()}, NAMED_SHARE)
     effect = case.of_run(fractions)
     if effect < EFFECT_MIN:
@@ -55,13 +57,13 @@ def find(case: Case) -> list[Finding]:
         tells="cause" if effect >= CAUSE_MIN else "shape",
         to_try=_to_try(case, fractions),
         evidence=evidence,
-        advice=Advice("prepared", "statements", {}, effect) if case.can_prepare else None,
+        advice=_advice(case, names[0], effect),
     ).of(COMPUTING, saved=(0.0, effect))
     return [finding if _is_sampled(case, names[0]) else replace(finding, interval=None)]
 
 
 def _planning(tree: TimeNode) -> float:
-    """Return planning's share of an operation's time, with its part of the waits for a CPU."""
+    """Return planning's share of an operation's time, with its portion of CPU waits."""
     on_cpu = sum(tree.share_of(f"{COMPUTING}/{name}") for name in (EXECUTING, PLANNING, KERNEL))
     if not on_cpu:
         return 0.0
@@ -79,21 +81,27 @@ def _evidence(case: Case, name: str) -> list[Evidence]:
     sampled = work_fractions(case, WORK).get(name)
     if sampled:
         evidence.append(
-            Evidence(f"{name}: {percent_text(sampled)} of its CPU samples", f"profile:{name}")
+            Evidence(
+                f"{name}: {percent_text(sampled)} of its CPU samples are planning",
+                f"profile:{name}",
+            )
         )
     plans = case.plans.get(name, ())
     planning = sum(planning_seconds(plan, prepared=case.prepared) for plan in plans)
     if planning:
         evidence.append(
-            Evidence(f"{name}: {seconds_text(planning)} of planning by its plan", f"plan:{name}")
+            Evidence(
+                f"{name}: {seconds_text(planning)} of planning according to its plan",
+                f"plan:{name}",
+            )
         )
     timed, captured = case.seconds.get(name), captured_seconds(case, name)
     if timed and captured and planning:
         executing = captured - planning
         evidence.append(
             Evidence(
-                f"{name}: {seconds_text(timed)} timed, of which its plan executed for"
-                f" {seconds_text(executing)}",
+                f"{name}: {seconds_text(timed)} measured, of which its plan executed for "
+                f"{seconds_text(executing)}",
                 f"clock:{name}",
                 contradicts=executing >= EXPLAINED_SHARE * timed,
             )
@@ -103,14 +111,32 @@ def _evidence(case: Case, name: str) -> list[Evidence]:
 
 def _to_try(case: Case, fractions: Mapping[str, float]) -> str:
     if case.can_prepare:
-        return case.try_words(METHOD, fractions, "prepares statements once a session")
+        return case.try_words(METHOD, fractions, "prepares statements once per session")
+    if case.replans:
+        return "simpler statements: the engine plans a statement at each execution, prepared or not"
     if not case.prepared:
         return (
-            "prepare the statements once a session: statements that are sent as text are planned at"
-            " each execution"
+            "prepare the statements once per session: statements sent as text are planned at "
+            "each execution"
         )
     name = case.largest_first(fractions)[0]
-    modes = {plan.mode for plan in case.plans.get(name, ())}
-    if "custom" in modes:
-        return "have the session keep one generic plan, if that is as fast as the custom ones"
-    return f"assay explain {case.run_id} --operation {name}"
+    if not _is_planned_anew(case, name):
+        return f"assay explain {case.run_id} --operation {name}"
+    setting = case.setting(REUSE)
+    if setting is None:
+        return "let the session use one generic plan, if that is as fast as custom plans"
+    return case.try_words(METHOD, fractions, f"lets sessions use one generic plan ({setting.name})")
+
+
+def _advice(case: Case, name: str, effect: float) -> Advice | None:
+    """Return the advice to plan a statement once; None if the engine cannot do so."""
+    if case.can_prepare:
+        return Advice("prepared", "statements", {}, effect)
+    if case.prepared and _is_planned_anew(case, name) and case.setting(REUSE) is not None:
+        return Advice("setting", REUSE, {"value": "on"}, effect)
+    return None
+
+
+def _is_planned_anew(case: Case, name: str) -> bool:
+    """Return True if the engine plans a prepared statement again for each execution."""
+    return "custom" in {plan.mode for plan in case.plans.get(name, ())}

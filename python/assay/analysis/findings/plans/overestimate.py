@@ -1,4 +1,4 @@
-"""A row estimate that was far too large, and led to a plan for many rows although there were few.
+"""Finds a row estimate that was far too large and led to a slow plan for many rows.
 
 A plan for many rows looks reasonable, because full scans, sorts and hashes are right for many rows.
 So an overestimate is reported only if the same statement was clearly faster with another plan.
@@ -9,6 +9,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.analysis.findings.engine_facts import known_table, table_advice
+from assay.analysis.findings.plans.lacking_statistics import (
+    effect_words,
+    extended_statistics,
+    statistics_words,
+)
 from assay.analysis.findings.plans.misestimate import operator_words
 from assay.analysis.findings.plans.plan_time import timed_nodes
 from assay.model.finding import Evidence
@@ -40,7 +45,7 @@ GROUPS = "aggregate"
 
 
 def find(case: Case) -> list[Finding]:
-    """Return a finding for each operation that an executed plan for few rows makes faster."""
+    """Return a finding for each operation that is faster with a plan for few rows."""
     findings = []
     for operation, others in case.alternatives.items():
         faster = [other for other in others if _is_faster(other)]
@@ -53,20 +58,20 @@ def find(case: Case) -> list[Finding]:
             if timed.operation == operation and timed.plan.statement == best.statement
         ]
         origin = next(_origins(nodes), None)
-        if origin is not None:
+        if origin is not None and not _is_by_dead_rows(case, origin):
             findings.append(_finding(case, origin, best, nodes))
     return [finding for finding in findings if finding.effect_share >= EFFECT_MIN]
 
 
 def _is_faster(other: Alternative) -> bool:
-    """Return True if the plan of another estimate took clearly less time."""
+    """Return True if the plan made for another row estimate took clearly less time."""
     if other.kind not in KINDS or not other.differs or not other.seconds:
         return False
     return other.seconds_changed is not None and other.seconds_changed <= FASTER_MAX * other.seconds
 
 
 def _origins(nodes: Sequence[Timed]) -> Iterator[Timed]:
-    """Yield the lowest operators with overestimated rows, the largest error factor first."""
+    """Yield the lowest plan operators with overestimated rows, the largest error first."""
     wrong = [
         timed
         for timed in nodes
@@ -97,10 +102,10 @@ def _finding(case: Case, origin: Timed, other: Alternative, nodes: Sequence[Time
     of = operator_words(node) if node.object or table is None else f"{node.native} of {table}"
     condition = f" for {node.condition}" if node.condition else ""
     claim = (
-        f"{operation}: {count_text(node.estimated_rows)} rows were expected of"
-        f" {of}{condition} and {count_text(node.rows)} came. The plan is one for"
-        f" many rows ({chosen}): it took {times} with the plan for few,"
-        f" {percent_text(effect)} of the time"
+        f"{operation}: {count_text(node.estimated_rows)} rows of {of}{condition} were estimated "
+        f"and {count_text(node.rows)} came. The optimiser chose a plan for many rows "
+        f"({chosen}): the operation took {times} with a plan for few rows, "
+        f"{percent_text(effect)} of the time"
     )
     evidence = [
         Evidence(
@@ -109,37 +114,49 @@ def _finding(case: Case, origin: Timed, other: Alternative, nodes: Sequence[Time
         ),
         Evidence(f"{times} with {other.summary or other.change}", f"clock:{operation}"),
     ]
-    advice, to_try = None, _statistics_words(table, node.condition)
+    advice, to_try = None, statistics_words(table, node.condition)
     changed = None if table is None else _changed(case, table, node)
+    lacking = reader and extended_statistics(case, reader, node.condition, effect)
     if table and reader and changed is not None and case.can("statistics"):
         evidence.append(Evidence(changed, f"catalogue:{table}"))
         advice = table_advice("statistics", table, reader, effect)
         to_try = case.try_words(METHOD, fractions, f"gathers statistics of {table}")
+    elif lacking:
+        advice, to_try = lacking, case.try_words(METHOD, fractions, effect_words(lacking))
     tells: Tells = "cause"
     if node.operator == GROUPS:
         # There are no statistics on the number of groups, so the estimate cannot be corrected.
-        tells, to_try = "shape", "the statement written so that it finds those groups first"
+        tells, to_try = "shape", "rewrite the statement so that it finds those groups first"
     finding = case.finding(
         METHOD, claim, fractions, tells=tells, to_try=to_try, evidence=evidence, advice=advice
     )
     return finding.without_interval().of("computing", saved=(0.0, effect))
 
 
-def _statistics_words(table: str | None, condition: str | None) -> str:
-    of = f" of {table}" if table else ""
-    return f"statistics{of} over columns together" + (f", for {condition}" if condition else "")
-
-
 def _reader(origin: Timed) -> PlanNode | None:
-    """Return the node that names the table: for an index search, its parent."""
+    """Return the plan node that names the table: for an index search, its parent."""
     below = (origin.node, *reversed(origin.above[-1:]))
     return next((node for node in below if node.object is not None), None)
 
 
+def _is_by_dead_rows(case: Case, origin: Timed) -> bool:
+    """Return True if dead rows of the table explain the overestimate.
+
+    The finding `dead-rows` is about them: statistics would not remove them.
+    """
+    reader = _reader(origin)
+    facts = None if reader is None else case.tables.get(known_table(case.tables, reader) or "")
+    in_vain = (origin.node.estimated_rows or 0.0) - (origin.node.rows or 0.0)
+    return facts is not None and (facts.dead_rows or 0.0) >= EXPLAINED_SHARE * in_vain
+
+
 def _changed(case: Case, table: str, node: PlanNode) -> str | None:
-    """Return how much of the table changed since its statistics, as text; None if too little."""
+    """Return text on how many rows changed since the table's statistics; None if too few."""
     facts = case.tables.get(table)
     in_vain = (node.estimated_rows or 0.0) - (node.rows or 0.0)
     if facts is None or not facts.changed_rows or facts.changed_rows < EXPLAINED_SHARE * in_vain:
         return None
-    return f"{count_text(facts.changed_rows)} rows of {table} changed since its statistics"
+    return (
+        f"{count_text(facts.changed_rows)} rows of {table} changed since its statistics were "
+        "gathered"
+    )

@@ -1,15 +1,19 @@
-"""Operations that used fewer cores than were available."""
+"""Finds operations that used fewer cores than were available."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from assay.analysis.findings.case import names_text
+from assay.analysis.findings.changing import CHANGES
+from assay.analysis.findings.operation_shares import names_text
 from assay.analysis.findings.plans.plan_time import timed_nodes
 from assay.model.finding import Advice, Evidence
 from assay.model.units import percent_text
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from assay.analysis.findings.case import Case
     from assay.analysis.summary import OperationSummary
     from assay.model.finding import Finding
@@ -28,11 +32,18 @@ EFFECT_MIN = 0.05
 # A choice of the optimiser is reported if it concerns at least a quarter of the run.
 CHOSEN_MIN = 0.25
 NAMED_OPERATIONS = 3
+ONE_PROCESS = (
+    "measure the same operations with more workers: some engines execute a statement that changes "
+    "rows in one thread, whatever the setting"
+)
 
 
 def find(case: Case) -> list[Finding]:
     """Return the cause of missing parallelism: workers not started, a setting, or the optimiser."""
     if case.load is not None or (case.engine_cores or 1) < 2:  # noqa: PLR2004 - one is all there is
+        return []
+    if ROLE in case.advice.get("without", {}):
+        # The engine executes a statement in one thread, whatever is changed.
         return []
     short = _short_of_workers(case)
     if short:
@@ -55,8 +66,8 @@ def _on_one_core(case: Case, idle: dict[str, float], effect: float) -> list[Find
     names, setting = case.largest_first(idle), case.setting(ROLE)
     whole = case.of_run(dict.fromkeys(idle, 1.0))
     claim = (
-        f"{names_text(names)} ran on one of {case.engine_cores} cores for {percent_text(whole)} of"
-        f" the time; on all of them {percent_text(effect)} would be saved at best"
+        f"{names_text(names)} ran on one of {case.engine_cores} cores for {percent_text(whole)} "
+        f"of the time; using all cores would save {percent_text(effect)} at best"
     )
     evidence = [
         Evidence(f"{op.name}: {op.parallelism:.2g} cores busy", f"where:{op.name}")
@@ -65,17 +76,23 @@ def _on_one_core(case: Case, idle: dict[str, float], effect: float) -> list[Find
     ]
     value = None if setting is None else setting.value
     if setting is not None and value is not None and value.isdigit() and int(value) <= FEW_WORKERS:
-        claim += f"; {setting.text} does not let them"
+        claim += f"; {setting.text} prevents parallel execution"
         evidence.append(Evidence(f"{setting.text}", f"setting:{setting.name}"))
         advice = Advice("setting", ROLE, {"value": str(case.engine_cores)}, effect)
         does = f"sets {setting.name} to {case.engine_cores}"
         to_try = case.try_words(METHOD, idle, does)
         finding = case.finding(METHOD, claim, idle, to_try=to_try, evidence=evidence, advice=advice)
+        finding = replace(finding, settle=ONE_PROCESS if _changes(case, names) else None)
         return [finding.of("computing", saved=(0.0, effect))]
     if effect < CHOSEN_MIN:
         return []
     to_try = f"assay explain {case.run_id} --operation {names[0]}"
     return [case.finding(METHOD, claim, idle, tells="shape", to_try=to_try, evidence=evidence)]
+
+
+def _changes(case: Case, operations: Iterable[str]) -> bool:
+    """Return True if one of the operations has a statement that changes rows."""
+    return any(CHANGES.search(case.statements.get(name, "")) for name in operations)
 
 
 def _short_of_workers(case: Case) -> list[Finding]:
@@ -87,17 +104,19 @@ def _short_of_workers(case: Case) -> list[Finding]:
             continue
         fraction = 1 - (launched + 1) / (planned + 1)
         missing[timed.operation] = max(fraction, missing.get(timed.operation, 0.0))
-        sentence = f"{timed.node.native} of {timed.operation} had {launched} of {planned} workers"
+        sentence = (
+            f"{timed.node.native} of {timed.operation} got {launched} of {planned} planned workers"
+        )
         evidence.append(Evidence(sentence, f"plan:{timed.operation}"))
     effect = case.of_run(missing)
     if effect < EFFECT_MIN:
         return []
     names = case.largest_first(missing)
     claim = (
-        f"{names_text(names)} had fewer workers than planned; with all of them"
-        f" {percent_text(effect)} of the time would be saved at best"
+        f"{names_text(names)} had fewer parallel workers than planned; all planned workers "
+        f"would save {percent_text(effect)} of the time at best"
     )
-    to_try = "more workers for the whole engine, or fewer sessions that take them"
+    to_try = "allow more workers for the whole engine, or run fewer sessions that use workers"
     return [
         case.finding(METHOD, claim, missing, to_try=to_try, evidence=evidence).without_interval()
     ]

@@ -1,4 +1,4 @@
-"""Statements whose plan changes with their values, or whose one plan for all values is slower.
+"""Finds statements whose plan changes with their values, or whose generic plan is slower.
 
 A prepared statement may keep one plan for all values (generic). The generic plan is compared with
 plans for each value (custom), executed with the same values.
@@ -30,7 +30,7 @@ LINE_MAX = 160
 
 
 def find(case: Case) -> list[Finding]:
-    """Return a cause for each slower generic plan, and a shape for each plan that changes."""
+    """Return findings of slower generic plans, and of plans that change with values."""
     findings = []
     for operation, plans in case.plans.items():
         for plan in plans:
@@ -43,7 +43,7 @@ def find(case: Case) -> list[Finding]:
 
 
 def _better_custom(case: Case, operation: str, plan: Plan) -> Alternative | None:
-    """Return custom plans that are clearly faster than the generic one; None without any."""
+    """Return a plan for given values that is clearly faster than the generic; None without one."""
     for other in case.alternatives.get(operation, ()):
         if other.statement != plan.statement or other.kind != CUSTOM or plan.mode != GENERIC:
             continue
@@ -53,43 +53,48 @@ def _better_custom(case: Case, operation: str, plan: Plan) -> Alternative | None
 
 
 def _worse_generic(case: Case, plan: Plan, custom: Alternative) -> Finding:
-    """Return the finding that a generic plan is kept although custom plans are faster."""
+    """Return a finding that a generic plan is kept although plans for values are faster."""
     ratio = (custom.seconds_changed or 0.0) / (custom.seconds or 1.0)
     fractions = {plan.operation: _fraction(case, plan) * (1 - ratio)}
     times = (
-        f"{seconds_text(custom.seconds or 0.0)} with one plan for all values,"
-        f" {seconds_text(custom.seconds_changed or 0.0)} with a plan for each"
+        f"{seconds_text(custom.seconds or 0.0)} with one plan for all parameter values, "
+        f"{seconds_text(custom.seconds_changed or 0.0)} with a plan for each"
     )
     claim = (
-        f"{_name(plan)} of {plan.operation} keeps one plan for all values ({custom.change}), and"
-        f" plans for each value are faster: {times}. {percent_text(case.of_run(fractions))} of the"
-        " time"
+        f"{_name(plan)} of {plan.operation} uses one generic plan for all parameter values "
+        f"({custom.change}), and custom plans are faster: {times}. "
+        f"{percent_text(case.of_run(fractions))} of the time"
     )
     evidence = [
-        Evidence(f"the plan kept: {_line(plan.line)}", f"plan:{plan.operation}"),
-        Evidence(f"a plan for one value: {_line(custom.summary or '')}", f"plan:{plan.operation}"),
-        Evidence(f"over the same values {times}", f"clock:{plan.operation}"),
+        Evidence(f"the generic plan: {_line(plan.line)}", f"plan:{plan.operation}"),
+        Evidence(
+            f"a custom plan for one parameter value: {_line(custom.summary or '')}",
+            f"plan:{plan.operation}",
+        ),
+        Evidence(f"with the same parameter values: {times}", f"clock:{plan.operation}"),
     ]
-    to_try = f"set {custom.change} = {custom.value} for its session, or for the role that runs it"
+    to_try = (
+        f"set {custom.change} = {custom.value} for the session or the role that runs the statement"
+    )
     setting = next(
         (setting for setting in case.changed_settings or () if setting.name == custom.change), None
     )
     if setting is not None:
         says = f"{setting.name} = {setting.value}; its default is {setting.default}"
         evidence.append(Evidence(says, f"setting:{setting.name}"))
-        to_try = f"reset {setting.name}, so that it is {setting.default} again, or {to_try}"
+        to_try = f"reset {setting.name} to its default {setting.default}, or {to_try}"
     finding = case.finding(METHOD, claim, fractions, to_try=to_try, evidence=evidence)
     effect = finding.effect_share
     return finding.without_interval().of(COMPUTING, saved=(0.0, effect))
 
 
 def _changing(case: Case, plan: Plan) -> Finding:
-    """Return the finding that captures with other values had other plans."""
+    """Return a finding that a statement has other plans for other values."""
     fractions = {plan.operation: _fraction(case, plan)}
     claim = (
-        f"{_name(plan)} of {plan.operation} had {1 + len(plan.others)} plans in"
-        f" {plan.captures} captures with other values: {_line(plan.line)}, and"
-        f" {_line(plan.others[0])}"
+        f"{_name(plan)} of {plan.operation} had {1 + len(plan.others)} plans in {plan.captures} "
+        f"captures with different parameter values: {_line(plan.line)}, and "
+        f"{_line(plan.others[0])}"
     )
     evidence = [
         Evidence(_line(line), f"plan:{plan.operation}") for line in (plan.line, *plan.others)
@@ -102,7 +107,7 @@ def _changing(case: Case, plan: Plan) -> Finding:
 
 
 def _fraction(case: Case, plan: Plan) -> float:
-    """Return the share of the operation's time that the plan's operators took."""
+    """Return the share of an operation's time that a plan's operators took."""
     return math.fsum(
         timed.fraction or 0.0
         for timed in timed_nodes(case)

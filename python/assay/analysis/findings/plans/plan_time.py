@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Timed:
-    """An operator of a plan with its position and its share of the time.
+    """A plan operator with its position in the plan and its share of the time.
 
     Attributes:
         operation: Name of the operation.
@@ -44,7 +44,7 @@ class Timed:
 
 
 def timed_nodes(case: Case) -> list[Timed]:
-    """Return every operator of every operation with a known share of the run's time."""
+    """Return all plan operators of the operations whose share of the run's time is known."""
     shares = case.shares
     return [
         timed
@@ -55,7 +55,7 @@ def timed_nodes(case: Case) -> list[Timed]:
 
 
 def _operation_nodes(case: Case, operation: str, plans: Sequence[Plan]) -> list[Timed]:
-    """Return the operators of all statements, which divide the operation's computing time."""
+    """Return the operators of all statements, which divide an operation's computing time."""
     whole = sum(
         (plan.execution_s if plan.execution_s is not None else plan.seconds or 0.0)
         + planning_seconds(plan, prepared=case.prepared)
@@ -104,7 +104,7 @@ def _with_those_above(
 
 
 def fraction_of(operators: Iterable[Timed]) -> dict[str, float]:
-    """Return the share of each operation's time that the given operators took together."""
+    """Return the share of each operation's time that the given plan operators took together."""
     fractions: dict[str, float] = {}
     for timed in operators:
         fractions[timed.operation] = fractions.get(timed.operation, 0.0) + (timed.fraction or 0.0)
@@ -112,7 +112,7 @@ def fraction_of(operators: Iterable[Timed]) -> dict[str, float]:
 
 
 def reach_of(timed_operators: Iterable[Timed]) -> dict[str, float]:
-    """Return the upper limit of each operation's time share for the given operators together."""
+    """Return the upper limit of the time share of the given plan operators, by operation."""
     fractions: dict[str, float] = {}
     for timed in timed_operators:
         fractions[timed.operation] = fractions.get(timed.operation, 0.0) + (timed.reach or 0.0)

@@ -1,4 +1,4 @@
-"""Optimiser settings that differ from their default and make the optimiser choose slower plans.
+"""Finds optimiser settings that differ from their default and lead to slower plans.
 
 The evidence is measured: the statement was executed again with the default value.
 """
@@ -18,7 +18,7 @@ DOES = "makes the optimiser choose slower plans"
 
 
 def find(case: Case) -> list[Finding]:
-    """Return one finding for each setting whose default leads to faster plans."""
+    """Return a finding for each optimiser setting whose default leads to faster plans."""
     # Another finding covers settings that have a role.
     roles = {facts.get("name") for facts in case.advice.get("settings", {}).values()}
     return [

@@ -1,10 +1,10 @@
-"""Finds the cost of non-default settings, from statements executed with both values."""
+"""Finds the time lost to non-default settings, from statements executed with both values."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.analysis.findings.case import named_setting_advice
+from assay.analysis.findings.advising import named_setting_advice
 from assay.analysis.findings.plans.plan_time import timed_nodes
 from assay.analysis.time.operation_tree import COMPUTING
 from assay.model.finding import Evidence
@@ -39,7 +39,7 @@ def settings_tried(case: Case, *, differs: bool) -> dict[str, list[Alternative]]
 
 
 def is_faster_by_default(alternative: Alternative) -> bool:
-    """Return whether a statement was faster with a changed setting at its default."""
+    """Return True if a statement was faster with a changed setting at its default."""
     if alternative.kind != "setting" or not alternative.seconds:
         return False
     return (
@@ -51,7 +51,7 @@ def is_faster_by_default(alternative: Alternative) -> bool:
 def tried_finding(
     case: Case, method: str, name: str, better: Sequence[Alternative], does: str
 ) -> list[Finding]:
-    """Return the finding of one setting; empty if it costs no relevant part of the time.
+    """Return a finding for one non-default setting; empty if it costs little of the time.
 
     Args:
         case: The run.
@@ -72,9 +72,9 @@ def tried_finding(
     )
     set_to = f"{name} = {value}" if value is not None else name
     claim = (
-        f"{set_to} {does}: {first.operation} took"
-        f" {seconds_text(first.seconds)} with it and {seconds_text(first.seconds_changed)} with"
-        f" its default {first.value}; that is {percent_text(effect)} of the time"
+        f"{set_to} {does}: {first.operation} took {seconds_text(first.seconds)} with this value "
+        f"and {seconds_text(first.seconds_changed)} with the default {first.value}, a loss of "
+        f"{percent_text(effect)} of the time"
     )
     evidence = [
         Evidence(f"{set_to}; its default is {first.value}", f"setting:{name}"),
@@ -95,12 +95,13 @@ def tried_finding(
             if alternative.summary and alternative.differs
         ),
     ]
-    to_try = f"reset {name}, so that it is {first.value} again"
+    to_try = f"reset {name} to its default {first.value}"
     if effect < EFFECT_MIN:
         return []
     advice = None
     if first.value is not None:
         advice = named_setting_advice(name, first.value, effect, by_plan=first.differs)
+        to_try += f"; {case.try_words(method, fractions, 'tries it')}"
     finding = case.finding(
         method, claim, fractions, to_try=to_try, evidence=evidence, advice=advice
     )
@@ -110,7 +111,7 @@ def tried_finding(
 
 
 def _statement_fraction(case: Case, alternative: Alternative) -> float:
-    """Return the part of the operation's time that the statement's plan took."""
+    """Return the share of an operation's time that the statement's plan took."""
     return sum(
         timed.fraction or 0.0
         for timed in timed_nodes(case)

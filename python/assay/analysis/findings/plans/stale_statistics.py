@@ -1,11 +1,11 @@
-"""Statistics that are older than a table's changes, and caused a wrong, costly estimate."""
+"""Finds table statistics older than the table's changes that led to a wrong, costly estimate."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.analysis.findings.case import names_text, product
 from assay.analysis.findings.engine_facts import known_table, table_advice
+from assay.analysis.findings.operation_shares import names_text, product
 from assay.analysis.findings.plans.estimates import Hurt, hurts
 from assay.model.finding import Advice, Evidence
 from assay.model.units import count_text, percent_text, seconds_text
@@ -32,7 +32,7 @@ FASTER_MAX = 0.8
 
 
 def find(case: Case) -> list[Finding]:
-    """Return one finding for each table whose outdated statistics caused a costly estimate."""
+    """Return a finding for each table whose outdated statistics caused a costly estimate."""
     by_table: dict[str, list[tuple[Hurt, PlanNode]]] = {}
     for hurt in hurts(case):
         stale = changed_since(case, hurt)
@@ -78,8 +78,8 @@ def _faster(case: Case, operation: str, other: Alternative) -> Finding:
     fractions = {operation: saved * case.computing(operation)}
     times = f"{seconds_text(other.seconds)}, and {seconds_text(other.seconds_changed)}"
     claim = (
-        f"Statistics{of} are missing or out of date: {operation} took {times} after gathering them,"
-        f" by another plan; that is {percent_text(case.of_run(fractions))} of the time"
+        f"Statistics{of} are missing or out of date: {operation} took {times} after gathering "
+        f"them, with another plan, a loss of {percent_text(case.of_run(fractions))} of the time"
     )
     chosen = next((plan.line for plan in case.plans.get(operation, ())), "a plan")
     evidence = [
@@ -110,7 +110,7 @@ def changed_since(case: Case, hurt: Hurt) -> tuple[str, PlanNode] | None:
     ]
     return max(
         explaining,
-        key=lambda known: (case.tables[known[0]].changed_rows or 0.0, known[0]),
+        key=lambda named_scan: (case.tables[named_scan[0]].changed_rows or 0.0, named_scan[0]),
         default=None,
     )
 
@@ -131,8 +131,8 @@ def _finding(case: Case, table: str, scan: PlanNode, table_hurts: Sequence[Hurt]
     names = case.largest_first(fractions)
     first = next(hurt for hurt in table_hurts if hurt.origin.operation == names[0])
     claim = (
-        f"{_age(table, facts)}; {_missed(first.origin.node)} in {names[0]}, and what was chosen for"
-        f" that took {percent_text(case.of_run(fractions))} of the time"
+        f"{_age(table, facts)}; {_missed(first.origin.node)} in {names[0]}, and the operators "
+        f"chosen for that estimate took {percent_text(case.of_run(fractions))} of the time"
     )
     advice, to_try = None, f"gather statistics of {table}"
     if case.can("statistics"):
@@ -155,7 +155,7 @@ def _finding(case: Case, table: str, scan: PlanNode, table_hurts: Sequence[Hurt]
 
 def _age(table: str, facts: TableFacts) -> str:
     if facts.analyzed is False:
-        return f"No statistics of {table} were ever gathered"
+        return f"Table {table} has no statistics"
     changed = f"{count_text(facts.changed_rows)} rows"
     of_rows = f" of {count_text(facts.rows)}" if facts.rows is not None else ""
     return f"{changed}{of_rows} of {table} changed since its statistics were gathered"
@@ -163,4 +163,4 @@ def _age(table: str, facts: TableFacts) -> str:
 
 def _missed(node: PlanNode) -> str:
     expected = max(1.0, node.estimated_rows or 1.0)
-    return f"{count_text(node.rows)} rows came where {count_text(expected)} were expected"
+    return f"{count_text(node.rows)} rows came where {count_text(expected)} were estimated"

@@ -1,13 +1,13 @@
-"""Time in triggers and foreign key checks, which statements that change rows cause."""
+"""Finds time in triggers and foreign key checks of statements that change rows."""
 
 from __future__ import annotations
 
 import math
-import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from assay.analysis.findings.case import index_advice
+from assay.analysis.findings.advising import index_advice
+from assay.analysis.findings.changing import CHANGES
 from assay.analysis.findings.plans.counted_programs import counted_programs
 from assay.analysis.time.computing import planning_seconds
 from assay.analysis.time.operation_tree import COMPUTING
@@ -25,13 +25,11 @@ if TYPE_CHECKING:
 
 METHOD = "triggers"
 EFFECT_MIN = 0.05
-CHEAPER = "a cheaper trigger, or none"
-# Kinds of statements that can fire a trigger.
-_CHANGES = re.compile(r"\b(insert|update|delete|replace|merge)\b", re.IGNORECASE)
+CHEAPER = "make the trigger cheaper, or remove it"
 
 
 def find(case: Case) -> list[Finding]:
-    """Return one finding for each trigger or constraint."""
+    """Return a finding for each trigger or foreign key constraint that takes much time."""
     by_trigger: dict[tuple[str, str], list[tuple[Plan, Trigger]]] = {}
     for name in case.shares:
         for plan in case.plans.get(name, ()):
@@ -47,20 +45,21 @@ def find(case: Case) -> list[Finding]:
 
 def _counted_finding(case: Case, trigger: CountedProgram) -> Finding:
     """Return the finding of a trigger that plans do not show but the engine counts."""
-    changing = [op for op, text in case.statements.items() if _CHANGES.search(text)]
+    changing = [op for op, text in case.statements.items() if CHANGES.search(text)]
     operations = [op for op in changing if op in case.shares] or list(case.shares)
     of_run = sum(case.shares[op] for op in operations)
     fractions = {op: min(1.0, trigger.share / of_run) for op in operations if of_run}
     claim = (
-        f"{percent_text(case.of_run(fractions))} of the time was in trigger {trigger.name}, which"
-        f" is called {count_text(trigger.calls)} times an execution"
+        f"{percent_text(case.of_run(fractions))} of the time was in trigger {trigger.name}, "
+        f"which is called {count_text(trigger.calls)} times per execution"
     )
     evidence = [
         Evidence(
-            f"{trigger.name}: {count_text(trigger.calls)} calls an execution", "counter:triggers"
+            f"{trigger.name}: {count_text(trigger.calls)} calls per execution", "counter:triggers"
         ),
         Evidence(
-            f"{trigger.name} took {percent_text(trigger.share)} of the time by the engine's clock",
+            f"{trigger.name} took {percent_text(trigger.share)} of the time according to the "
+            "engine's own timing",
             f"clock:{trigger.name}",
         ),
     ]
@@ -74,7 +73,7 @@ def _counted_finding(case: Case, trigger: CountedProgram) -> Finding:
 
 
 def _fraction(case: Case, operation: str, seconds: float) -> float:
-    """Return the share of an operation's time that these seconds of its plans represent."""
+    """Return the share of an operation's time that a number of seconds of its plans represent."""
     whole = math.fsum(
         (plan.execution_s or 0.0) + planning_seconds(plan, prepared=case.prepared)
         for plan in case.plans[operation]
@@ -85,17 +84,24 @@ def _fraction(case: Case, operation: str, seconds: float) -> float:
 def _for_key(
     case: Case, check: Trigger, fractions: Mapping[str, float]
 ) -> tuple[str, Advice | None]:
-    """Return a text on a foreign key's check, and advice that `assay try` can carry out."""
-    found_by = "so that rows that refer to a changed row are found by it"
+    """Return text on a foreign key's check, and advice that `assay try` can carry out."""
+    found_by = "so that the engine finds the rows that reference a changed row"
     keys = [key for key in case.foreign_keys if key.name == check.constraint]
     key = next((key for key in keys if key.refers_to == check.table), None)
     if key is None:
         if any(key.table == check.table for key in keys):
-            return f"change fewer rows of {check.table}: each is looked up in the other table", None
-        return f"an index on the columns that {check.constraint} is declared on, {found_by}", None
+            return (
+                f"change fewer rows of {check.table}: each changed row is looked up in the "
+                "other table"
+            ), None
+        return (
+            f"create an index on the columns of the foreign key {check.constraint}, {found_by}"
+        ), None
     columns = f"{key.table} ({', '.join(key.columns)})"
     if any(_begins_with(index, key) for index in case.indexes_of(key.table, key.schema)):
-        return f"change fewer rows of {check.table}: {columns} has an index already", None
+        return (
+            f"change fewer rows of {check.table}: the columns {columns} already have an index"
+        ), None
     advice = index_advice(key.table, key.columns, key.schema, case.of_run(fractions))
     advice = replace(advice, values={**advice.values, **UNSEEN})
     to_try = case.try_words(METHOD, fractions, f"makes an index of {columns}, {found_by}")
@@ -103,7 +109,7 @@ def _for_key(
 
 
 def _begins_with(index: Index, key: ForeignKey) -> bool:
-    """Return True if an index finds the referring rows of a foreign key."""
+    """Return True if an index finds the rows that reference a foreign key."""
     first = {name.strip('"').lower() for name in index.columns[: len(key.columns)]}
     wanted = {name.lower() for name in key.columns}
     return index.valid and index.predicate is None and first == wanted
@@ -117,19 +123,19 @@ def _finding(case: Case, fired: list[tuple[Plan, Trigger]]) -> Finding:
     plan, first = max(fired, key=lambda pair: pair[1].seconds)
     effect = case.of_run(fractions)
     if first.constraint is not None:
-        what = f"foreign key {first.constraint}, which {first.table} is part of"
+        what = f"foreign key {first.constraint}, which involves {first.table}"
         to_try, advice = _for_key(case, first, fractions)
     else:
         what, to_try = f"trigger {first.name} on {first.table}", CHEAPER
         advice = Advice("trigger", first.name, {"table": first.table}, effect)
     claim = (
-        f"{percent_text(case.of_run(fractions))} of the time was in {what}:"
-        f" {seconds_text(first.seconds)} for {count_text(first.calls)} calls in {plan.operation}"
+        f"{percent_text(case.of_run(fractions))} of the time was spent in {what}: "
+        f"{seconds_text(first.seconds)} for {count_text(first.calls)} calls in {plan.operation}"
     )
     evidence = [
         Evidence(
-            f"{trigger.constraint or trigger.name} took {seconds_text(trigger.seconds)} of"
-            f" {seconds_text(of.execution_s or 0.0)} that the statement took",
+            f"{trigger.constraint or trigger.name} took {seconds_text(trigger.seconds)} of the "
+            f"statement's {seconds_text(of.execution_s or 0.0)}",
             f"plan:{of.operation}",
         )
         for of, trigger in fired

@@ -1,1 +1,1 @@
-"""Findings about the run as a whole: parts of its time, and its steadiness."""
+"""Findings about the run as a whole: where its time went, and whether it was steady."""

@@ -1,4 +1,4 @@
-"""Sums up a run's time in one line: the largest parts of its time tree.
+"""Sums up a run's time in one line: the largest causes in its time tree.
 
 The line has no thresholds: each part is named with its share, the largest first.
 """
@@ -36,7 +36,7 @@ PART_SHARE_MIN = 0.02
 
 
 def find(case: Case) -> list[Finding]:
-    """Return a finding on the largest parts of the time; none without accounts of time or CPUs."""
+    """Return a finding of the run's largest causes of time; empty if no time was split."""
     if (saturation(case) or 0.0) >= SATURATED_SHARE:
         return []
     tree = case.time
@@ -64,7 +64,7 @@ def find(case: Case) -> list[Finding]:
 
 
 def _parts(tree: TimeNode) -> Iterator[tuple[str, TimeNode]]:
-    """Yield the tree nodes that a headline may name, with their paths. They add up to the whole."""
+    """Yield the causes that the headline may name, with their paths; they add up to all time."""
     for child in tree.children:
         if child.name in OPENED and child.children:
             yield from ((f"{child.name}/{part.name}", part) for part in child.children)
@@ -90,21 +90,7 @@ def _largest_kind(node: TimeNode) -> str:
 
 def _busy(case: Case) -> str:
     """Return the number of busy cores out of all cores, as text; empty if not measured."""
-    cores, used = case.engine_cores, case.accounts
-    engine = None
-    if used is not None and case.load is not None:
-        busy_cores = [
-            busy for name in ENGINE_ACCOUNTS if (busy := cores_of(used, name)) is not None
-        ]
-        engine = sum(busy_cores) if busy_cores else None
-    elif case.load is None:
-        split = [op for op in case.operations if op.parallelism is not None and op.share]
-        whole = sum(op.share or 0.0 for op in split)
-        engine = (
-            sum((op.parallelism or 0.0) * (op.share or 0.0) for op in split) / whole
-            if whole
-            else None
-        )
+    cores, used, engine = case.engine_cores, case.accounts, _engine_cores_used(case)
     if engine is None:
         return ""
     of_cores = f" of {cpus_text(cores)}" if cores else " CPUs"
@@ -113,8 +99,26 @@ def _busy(case: Case) -> str:
     return f"the engine used {engine:.2g}{of_cores}{beside}"
 
 
+def _engine_cores_used(case: Case) -> float | None:
+    """Return the mean number of cores that the engine used; None if not measured.
+
+    Several sessions of a load, or of an observed server, work at the same time, so their engine's
+    CPU account counts. The operations of a power run follow one another.
+    """
+    if case.load is not None or case.is_observed:
+        used = case.accounts
+        busy = [] if used is None else [cores_of(used, name) for name in ENGINE_ACCOUNTS]
+        known = [cores for cores in busy if cores is not None]
+        return sum(known) if known else None
+    split = [op for op in case.operations if op.parallelism is not None and op.share]
+    whole = sum(op.share or 0.0 for op in split)
+    return (
+        sum((op.parallelism or 0.0) * (op.share or 0.0) for op in split) / whole if whole else None
+    )
+
+
 def _top(case: Case) -> str:
-    """Return the operations with most of the time; empty for a load, whose mix is prescribed."""
+    """Return text on the operations with most of the time; empty for a load."""
     if case.load is not None:
         return ""
     top = sorted(case.shares.items(), key=lambda pair: -pair[1])[:NAMED_OPERATIONS]
@@ -126,15 +130,18 @@ def _top(case: Case) -> str:
 
 
 def _held(case: Case) -> str:
-    """Return a sentence that an open load held its rate; empty if the rate was not held."""
+    """Return a sentence that an open load kept its rate; empty if it fell behind."""
     went = None if case.load is None else case.load.schedule
     if went is None or went.done_per_s < RATE_HELD_SHARE * went.rate_per_s:
         return ""
-    return f"Not at its limit, {rate_text(went.rate_per_s)} were held: "
+    return (
+        f"The engine was not at its limit and kept up with the rate of "
+        f"{rate_text(went.rate_per_s)}: "
+    )
 
 
 def _node_shares_text(case: Case, path: str) -> Iterator[str]:
-    """Yield shares of task time in a cluster, where the sleep of threads has no known cause."""
+    """Yield shares of task time in a cluster whose threads sleep for unknown reasons."""
     if path != UNEXPLAINED or case.cluster is None or case.cluster.run is None:
         return
     whole = case.cluster.run.whole
@@ -156,9 +163,8 @@ def _cores_findings(case: Case) -> list[Finding]:
     if not cores or not busy:
         return []
     operations = {op.name: (op.parallelism or 0.0) / cores for op in case.operations}
-    used = case.accounts
-    if case.load is not None and used is not None:
-        engine = sum(cores_of(used, name) or 0.0 for name in ENGINE_ACCOUNTS)
+    engine = _engine_cores_used(case)
+    if engine is not None and (case.load is not None or case.is_observed):
         operations = dict.fromkeys(operations, engine / cores)
     claim = f"{busy[:1].upper()}{busy[1:]}; what operations waited for was not measured"
     sentence = "; ".join(filter(None, (f"{_held(case)}{claim}", _top(case))))
@@ -173,7 +179,7 @@ def _with_effect_of_whole(finding: Finding, share: float) -> Finding:
 
 
 def _evidence(case: Case) -> list[Evidence]:
-    """Return the largest parts of the longest operations' time, as evidence."""
+    """Return the largest causes of the longest operations' time, as evidence."""
     top = sorted(case.shares.items(), key=lambda pair: -pair[1])[:NAMED_OPERATIONS]
     return [
         Evidence(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from assay.analysis.composite.figures import figures
-from assay.analysis.findings.case import names_text
+from assay.analysis.findings.operation_shares import names_text
 from assay.analysis.operations import is_measured
 from assay.model.finding import Evidence, Finding, Tells
 from assay.model.units import bytes_text, count_text, percent_text, seconds_text
@@ -27,8 +27,8 @@ RUNS_APART_MIN = 0.05
 RUNS = 2
 COUNTED_MIN_S = 0.01
 ADVICE = (
-    "the lower of two runs is reported: give the engine a cache that holds all that the first one"
-    " read"
+    "give the engine a cache for all data that the first run read, because the slower of two "
+    "runs is reported"
 )
 FIGURES = ("seconds", "system_s", "minor_faults", "read_bytes")
 # The kernel is named if it is this share of the excess. A smaller share is usual.
@@ -36,7 +36,7 @@ KERNEL_SHARE = 0.2
 
 
 def find(case: Case) -> list[Finding]:
-    """Return the extra time of first executions, and of a first power test.
+    """Return findings of the extra time of first executions and of a first power test.
 
     The result is empty under a load, and for a throughput test alone, whose streams share the
     machine and have different parameters.
@@ -91,12 +91,12 @@ def _to_try(case: Case, *, in_warm_up: bool) -> str | None:
     if in_warm_up or case.test is not None:
         return None
     if case.asked_to_read:
-        return f"--state hot, to measure what comes after: this run was to begin {case.state}"
-    return "a pass before the measured ones: later ones have memory"
+        return f"use --state hot to measure later executions: this run had --state {case.state}"
+    return "run an unmeasured pass first: later passes have allocated their memory already"
 
 
 def _first_power_test(case: Case, powers: list[str]) -> list[Finding]:
-    """Return the extra time of the first of two power tests, and its effect on the metric.
+    """Return a finding of the extra time of the first of two power tests.
 
     The geometric mean weighs ratios of times, so short operations matter as much as long ones.
     Times below 0.01 s count as 0.01 s.
@@ -118,7 +118,8 @@ def _first_power_test(case: Case, powers: list[str]) -> list[Finding]:
     finding = Finding(
         claim=(
             f"The first power test took {seconds_text(excess_s)} longer than the second"
-            f" ({percent_text(longer)}){cost}; most by {names_text(names)}{_why(sums, excess_s)}"
+            f" ({percent_text(longer)}){cost}; most of it in "
+            f"{names_text(names)}{_why(sums, excess_s)}"
         ),
         effect_share=_share(excess_s, case.executions),
         interval=None,
@@ -144,7 +145,7 @@ def _second_is_better(case: Case) -> float | None:
 
 
 def _phases(executions: pl.DataFrame, kind: str) -> list[str]:
-    """Return the phases of one kind of test, by their numbers."""
+    """Return the names of the power or throughput phases, ordered by number."""
     phases: list[str] = executions["phase"].unique().to_list()
     return sorted(phase for phase in phases if phase.startswith(f"{kind}-"))
 
@@ -162,14 +163,14 @@ def _most_first(by_operation: pl.DataFrame, by: pl.Expr) -> list[str]:
 
 
 def _share(excess_s: float, executions: pl.DataFrame) -> float:
-    """Return the extra time as a share of all executions that ran alone on the engine."""
+    """Return the extra time of first executions as a share of all executions that ran alone."""
     alone = (pl.col("phase") == PHASE_WARMUP) | is_measured(executions)
     whole_s = float(executions.filter(alone)["seconds"].sum())
     return min(1.0, excess_s / whole_s) if whole_s > 0 else 0.0
 
 
 def first_and_second(executions: pl.DataFrame, first: str, second: str) -> pl.DataFrame:
-    """Return a row per operation of two phases, with the columns of `first_and_later`."""
+    """Return a row of first and later times per operation of two phases."""
     parts = []
     for phase, lead in ((first, ""), (second, "later_")):
         figures = [pl.col(name).first().alias(f"{lead}{name}") for name in FIGURES]
@@ -181,7 +182,7 @@ def first_and_second(executions: pl.DataFrame, first: str, second: str) -> pl.Da
 
 
 def first_and_later(executions: pl.DataFrame) -> pl.DataFrame:
-    """Return one row for each operation that was executed more than once.
+    """Return a row of first and later times per operation that was executed more than once.
 
     Columns: operation, in_warm_up (whether the first execution was in the warm-up); seconds,
         system_s, minor_faults, read_bytes of the first execution; the same as later_* for the
@@ -208,18 +209,20 @@ def _grown(sums: dict[str, Any], name: str) -> float:
 
 
 def _why(sums: dict[str, Any], excess_s: float) -> str:
-    """Return the counters that were higher in the first execution, in words."""
+    """Return text on the counters that were higher in the first execution."""
     parts = []
     system_s, faults = _grown(sums, "system_s"), _grown(sums, "minor_faults")
     if system_s > 0:
-        parts.append(f"{percent_text(min(1.0, system_s / excess_s))} of that in the kernel")
+        parts.append(
+            f"{percent_text(min(1.0, system_s / excess_s))} of the difference is kernel time"
+        )
     if faults > 0:
         parts.append(f"{count_text(faults)} more page faults")
     if _grown(sums, "read_bytes") > 0:
-        parts.append(f"{bytes_text(_grown(sums, 'read_bytes'))} more from storage")
+        parts.append(f"{bytes_text(_grown(sums, 'read_bytes'))} more read from storage")
     return f": {', '.join(parts)}" if parts else ""
 
 
 def _figures(sums: dict[str, Any]) -> str:
     first, later = seconds_text(sums["seconds"]), seconds_text(sums["later_seconds"])
-    return f"all operations once: {first} the first time, {later} later"
+    return f"all operations once took {first} the first time and {later} later"

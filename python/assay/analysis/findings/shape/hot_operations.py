@@ -1,4 +1,4 @@
-"""Finds that a few operations take most of the time."""
+"""Finds a few operations that take most of the run's time."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ UNEVEN = 2.0
 
 
 def find(case: Case) -> list[Finding]:
-    """Return the fewest operations with half of the time, if an even share would be much less."""
+    """Return a finding of the few operations that take half of the time."""
     shares = sorted(case.shares.items(), key=lambda pair: (-pair[1], pair[0]))
     sums = list(accumulate(share for _, share in shares))
     few = next((number for number, whole in enumerate(sums, start=1) if whole >= HOT_SHARE), None)
@@ -31,8 +31,8 @@ def find(case: Case) -> list[Finding]:
     seconds = case.seconds
     are = "is" if few == 1 else "are"
     claim = (
-        f"{', '.join(hot)} {are} {percent_text(sums[few - 1])} of the time, and"
-        f" {percent_text(few / len(shares))} of the operations"
+        f"{', '.join(hot)} {are} {percent_text(sums[few - 1])} of the time and "
+        f"{percent_text(few / len(shares))} of the operations"
     )
     evidence = [
         Evidence(

@@ -1,4 +1,4 @@
-"""Finds that a load was not steady, or became steady late."""
+"""Finds that a load's throughput was not steady, or became steady late."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ STEADY_SHARE = 0.10
 STEADY_INTERVALS_MIN = 6
 SERIES_WORDS = {
     THROUGHPUT: "throughput",
-    ASKED: "what the engine asked of files a mix",
-    FETCHED: "what it fetched from storage a mix",
+    ASKED: "bytes that the engine read from files per mix",
+    FETCHED: "bytes that the engine read from storage per mix",
 }
 
 
 def find(case: Case) -> list[Finding]:
-    """Return whether ordered mixes became steady, or how much another load's throughput changed.
+    """Return a finding on whether a load's throughput was or became steady.
 
     With few mixes there is no finding, because the parts of a mix differ.
     """
@@ -41,7 +41,7 @@ def find(case: Case) -> list[Finding]:
 
 
 def _became_steady(case: Case, mixes: Mixes) -> Finding | None:
-    """Return the finding of a late steady state; None if the beginning does not differ."""
+    """Return a finding that throughput became steady late; None if the beginning was equal."""
     state = mixes.state
     first, rate = state.first_mix, state.rate
     if not first or rate is None or mixes.rate_per_s is None:
@@ -55,15 +55,16 @@ def _became_steady(case: Case, mixes: Mixes) -> Finding | None:
         there, whole = f"{name} {grouped_text(of_steady)}", grouped_text(of_all)
     return Finding(
         claim=(
-            f"Steady after {first:,} of {mixes.mixes:,} mixes: {there} from there on, {whole} over"
-            f" everything measured{reads and f'; {reads}'}"
+            f"Steady after {first:,} of {mixes.mixes:,} mixes: {there} from then on, {whole} "
+            f"over the whole measured part{reads and f'; {reads}'}"
         ),
         effect_share=min(1.0, abs(1 - mixes.rate_per_s / rate)),
         interval=None,
         runs=(case.run_id,),
         method=METHOD,
         to_try=(
-            f"--warmup-mixes {mixes.warmup_mixes + first} leaves the beginning out of all figures"
+            f"use --warmup-mixes {mixes.warmup_mixes + first} to exclude the beginning from all "
+            "figures"
         ),
         tells="shape",
         evidence=_evidence(mixes),
@@ -71,7 +72,7 @@ def _became_steady(case: Case, mixes: Mixes) -> Finding | None:
 
 
 def _not_steady(case: Case, mixes: Mixes) -> Finding:
-    """Return the finding on the series that drifts farthest beyond its limit."""
+    """Return a finding on the measured series that drifts farthest beyond its limit."""
     state = mixes.state
     broken = [drift for drift in state.drifts if not drift.kept]
     over = f"in {mixes.mixes:,} mixes"
@@ -82,11 +83,15 @@ def _not_steady(case: Case, mixes: Mixes) -> Finding:
         claim = f"Not steady {over}: {_drift_words(worst, part)}"
         effect = abs(worst.change) / worst.level if worst.level > 0 else 1.0
     else:
-        claim = f"Not steady {over}: its beginning takes half of them, or more"
+        claim = f"Not steady {over}: the warm-up takes half of the mixes or more"
         effect = 0.0
-    advice = "a larger --mixes-max" if mixes.mixes_max else "--until-steady goes on until it is"
+    advice = (
+        "a larger --mixes-max"
+        if mixes.mixes_max
+        else "use --until-steady to continue until the load is steady"
+    )
     if broken and not any(drift.drifts for drift in broken):
-        advice += "; or a quieter host: its batches differ too much to decide"
+        advice += "; or use a less busy host: batches of this run differ too much to decide"
     return Finding(
         claim=claim,
         effect_share=min(1.0, effect),
@@ -104,7 +109,7 @@ def _beyond(drift: Drift) -> float:
 
 
 def _drift_words(drift: Drift, part: str) -> str:
-    """Return how much a series changed, or may have changed, in the part that may be steady."""
+    """Return text on how much throughput or reads changed in the candidate steady part."""
     name = SERIES_WORDS[drift.series]
     if drift.drifts:
         way = "fell" if drift.change < 0 else "rose"
@@ -121,14 +126,14 @@ def _signed(drift: Drift, change: float) -> str:
 
 
 def _amount(drift: Drift, change: float) -> str:
-    """Return a change in words: a share of throughput, or bytes of reads."""
+    """Return a change as text: a share of throughput, or bytes of reads."""
     if drift.series == THROUGHPUT:
         return percent_text(change / drift.level)
     return bytes_text(change)
 
 
 def _reads_words(mixes: Mixes) -> str:
-    """Return the bytes read per mix before and in the steady part; empty without reads."""
+    """Return text on the bytes read per query mix before and after it became steady."""
     drifts = [mixes.state.drift(name) for name in (FETCHED, ASKED)]
     measured = [drift for drift in drifts if drift is not None and drift.before is not None]
     read = next(
@@ -147,7 +152,7 @@ def _evidence(mixes: Mixes) -> tuple[Evidence, ...]:
         Evidence(
             f"{SERIES_WORDS[drift.series]}: {_signed(drift, drift.change)} from the first to the"
             f" last batch, 90 % interval {_signed(drift, drift.low)} to"
-            f" {_signed(drift, drift.high)}, {_amount(drift, drift.within)} may be",
+            f" {_signed(drift, drift.high)}, and {_amount(drift, drift.within)} is the limit",
             METHOD,
         )
         for drift in mixes.state.drifts
@@ -158,7 +163,7 @@ def _evidence(mixes: Mixes) -> tuple[Evidence, ...]:
 
 
 def _thirds_finding(case: Case) -> Finding | None:
-    """Return the change of throughput over a load whose mixes have no fixed order."""
+    """Return a finding of how throughput changed from the first to the last third of a load."""
     rates = () if case.load is None else case.load.pace.throughput_per_s
     if len(rates) < STEADY_INTERVALS_MIN:
         return None
@@ -170,7 +175,8 @@ def _thirds_finding(case: Case) -> Finding | None:
     change = f"from {rate_text(first)} in the first third to {rate_text(last)} in the last"
     return Finding(
         claim=(
-            f"Not steady: throughput {way} {change} ({last / first - 1:+.0%}); the mean hides it"
+            f"Not steady: throughput {way} {change} ({last / first - 1:+.0%}), which the mean "
+            "does not show"
         ),
         effect_share=min(1.0, abs(last / first - 1)),
         interval=None,

@@ -18,12 +18,12 @@ PERCENT = 100.0
 BLAMED_MIN = 0.5
 # A tail with a smaller share of the operation's time is not reported as a finding.
 EXCESS_MIN = 0.02
-RETRIES = "fewer clients on the same rows, or transactions that hold their locks for less time"
-LONGER = "what this statement waits for: its locks, its reads, or the log if it is the commit"
+RETRIES = "use fewer clients on the same rows, or transactions that hold their locks for less time"
+LONGER = "find the waits of this statement: locks, reads, or the log if it is the commit"
 
 
 def find(case: Case) -> list[Finding]:
-    """Return one finding for each operation whose tail comes from one statement or from retries."""
+    """Return a finding for each operation with slow executions caused by a statement or retries."""
     findings = []
     for operation, times in case.statement_times.items():
         tail = times.tail
@@ -33,12 +33,13 @@ def find(case: Case) -> list[Finding]:
         what = "Attempts that failed before" if again else f"Statement {tail.statement}"
         verb = "make" if again else "makes"
         claim = (
-            f"{what} {verb} {operation}'s tail: {percent_text(tail.share)} of what the slowest"
-            f" {PERCENT * tail.tail_share:g} % take longer (beyond {seconds_text(tail.beyond_s)})"
+            f"{what} {verb} the tail latency of {operation}: {percent_text(tail.share)} of the "
+            f"extra time of the slowest {PERCENT * tail.tail_share:g} % (above "
+            f"{seconds_text(tail.beyond_s)})"
         )
         evidence = Evidence(
-            f"{seconds_text(tail.typical_s)} in a usual {operation},"
-            f" {seconds_text(tail.tail_s)} in one of the slowest",
+            f"{seconds_text(tail.typical_s)} in a typical {operation}, "
+            f"{seconds_text(tail.tail_s)} in one of the slowest",
             "statements",
         )
         findings.append(

@@ -26,7 +26,7 @@ UNCLASSIFIED_MAX = 0.25
 
 
 def find(case: Case) -> list[Finding]:
-    """Return the dominant kind of work, if there is one, with the operations that do most of it."""
+    """Return a finding of the dominant kind of work, with the operations that do most of it."""
     shares = work_shares(case.profile)
     if shares.pop(UNCLASSIFIED, 0.0) > UNCLASSIFIED_MAX or not shares or case.profile is None:
         return []

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def work_fractions(case: Case, works: Sequence[str]) -> dict[str, float]:
-    """Return the share of each operation's time that went into some kinds of work.
+    """Return the share of each operation's time that went into the given kinds of work.
 
     Samples measure CPU time, so the share of samples is multiplied by the share of time on a CPU.
     An operation whose time was not split counts as always on a CPU. The result is empty with too

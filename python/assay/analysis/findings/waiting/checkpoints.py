@@ -1,4 +1,4 @@
-"""Frequent checkpoints, which fill the log with full page images.
+"""Finds frequent checkpoints, which fill the log with full page images.
 
 After a checkpoint the first change of each page puts the whole page into the log. With a small log,
 a checkpoint is always under way.
@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.analysis.findings.case import at_least
+from assay.analysis.findings.memory.cache import copying_share
+from assay.analysis.findings.operation_shares import at_least
 from assay.model.finding import Advice, Evidence
 from assay.model.units import bytes_text, count_text, percent_text
 
@@ -28,11 +29,12 @@ IMAGES_SHARE_MIN = 0.3
 EFFECT_MIN = 0.05
 NAMED_SHARE = 0.02
 LARGER = 16
-PARTS = ("log", "waiting/disk_write", "computing/kernel")
+KERNEL_PART = "computing/kernel"
+PARTS = ("log", "waiting/disk_write", KERNEL_PART)
 
 
 def find(case: Case) -> list[Finding]:
-    """Return the share of time that writing full page images took."""
+    """Return a finding of the share of time that writing full page images to the log took."""
     images, image_bytes = case.total(IMAGES), case.total(IMAGE_BYTES)
     logged = case.total(LOG_BYTES)
     requested, setting = case.total(REQUESTED) or 0.0, case.setting(LOG_SIZE)
@@ -41,21 +43,22 @@ def find(case: Case) -> list[Finding]:
     share = min(1.0, image_bytes / logged)
     if share < IMAGES_SHARE_MIN:
         return []
-    part = max(PARTS, key=lambda path: case.of_run(case.node(path)))
-    fractions = at_least({name: own * share for name, own in case.node(part).items()}, NAMED_SHARE)
+    written = {path: _written_fractions(case, path, share, image_bytes) for path in PARTS}
+    part = max(PARTS, key=lambda path: case.of_run(written[path]))
+    fractions = at_least(written[part], NAMED_SHARE)
     effect = case.of_run(fractions)
     if effect < EFFECT_MIN:
         return []
-    beside = f" beside {setting.text}" if setting is not None else ""
+    beside = f" with {setting.text}" if setting is not None else ""
     claim = (
-        f"{count_text(requested)} checkpoints were asked for because the log was full{beside};"
-        f" whole pages are {percent_text(share)} of the {bytes_text(logged)} of log"
+        f"{count_text(requested)} checkpoints were requested because the log was full{beside}; "
+        f"full-page images are {percent_text(share)} of the {bytes_text(logged)} of log"
     )
     evidence = [
-        Evidence(f"{count_text(images)} whole pages in the log", f"counter:{IMAGES}"),
-        Evidence(f"{count_text(requested)} checkpoints asked for", f"counter:{REQUESTED}"),
+        Evidence(f"{count_text(images)} full-page images in the log", f"counter:{IMAGES}"),
+        Evidence(f"{count_text(requested)} checkpoints requested", f"counter:{REQUESTED}"),
     ]
-    advice, to_try = None, "a larger log, so that checkpoints are further apart"
+    advice, to_try = None, "use a larger log, so that checkpoints are less frequent"
     if setting is not None:
         evidence.append(Evidence(setting.text, f"setting:{setting.name}"))
         if setting.bytes:
@@ -68,3 +71,12 @@ def find(case: Case) -> list[Finding]:
         METHOD, claim, fractions, to_try=to_try, evidence=evidence, advice=advice
     )
     return [finding.of(part, saved=(effect * share, min(1.0, best)))]
+
+
+def _written_fractions(case: Case, path: str, share: float, image_bytes: float) -> dict[str, float]:
+    """Return the images' share of a node of the time tree, for each operation.
+
+    Kernel time has other uses than the log: the images have at most what copying them takes.
+    """
+    most = copying_share(case, image_bytes) if path == KERNEL_PART else 1.0
+    return {name: min(own * share, most) for name, own in case.node(path).items()}

@@ -1,4 +1,4 @@
-"""Settings that cost time by themselves, such as a delay of commits or a log of each statement.
+"""Finds settings that cost time by themselves, such as a delay of commits.
 
 The engine's `advice.toml` declares these settings, with the value from which they cost time. Memory
 settings that differ from their default are tried: statements are executed with both values.
@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from assay.analysis.findings.case import at_least, named_setting_advice
+from assay.analysis.findings.advising import named_setting_advice
+from assay.analysis.findings.changing import CHANGES
+from assay.analysis.findings.operation_shares import at_least
 from assay.analysis.findings.plans.setting_trials import settings_tried, tried_finding
 from assay.model.finding import Evidence
 from assay.model.units import percent_text
@@ -27,7 +29,7 @@ SLOWS = "slows the same plan"
 
 
 def find(case: Case) -> list[Finding]:
-    """Return one finding for each setting in force that costs a part of the time."""
+    """Return a finding for each setting in force that is declared as costly."""
     findings = []
     for declared in case.advice.get("costly", ()):
         value = case.settings.get(declared["setting"])
@@ -42,7 +44,7 @@ def find(case: Case) -> list[Finding]:
 
 
 def is_costly(value: str, declared: Mapping[str, Any]) -> bool:
-    """Return whether a setting has a value declared as costly, or a number above the limit."""
+    """Return True if a setting has a value declared as costly, or a number above the limit."""
     word = value.strip().lower()
     if word in declared.get("values", ()):
         return True
@@ -53,10 +55,36 @@ def is_costly(value: str, declared: Mapping[str, Any]) -> bool:
         return False
 
 
+def _shares(case: Case, declared: Mapping[str, Any], value: str) -> dict[str, float]:
+    """Return the share of each operation's time that a setting can cost.
+
+    The cost is in a node of the time tree, which has other uses, too. A delay is at most its length
+    for each statement.
+    """
+    shares = case.node(declared["part"])
+    if declared.get("changes"):
+        shares = {name: share for name, share in shares.items() if _may_change(case, name)}
+    if declared.get("seconds") is None:
+        return shares
+    delay_s = float(value) * declared["seconds"]
+    return {name: min(share, _delayed(case, name, delay_s)) for name, share in shares.items()}
+
+
+def _may_change(case: Case, operation: str) -> bool:
+    text = case.statements.get(operation)
+    return text is None or CHANGES.search(text) is not None
+
+
+def _delayed(case: Case, operation: str, delay_s: float) -> float:
+    """Return the share of an operation's time in delays of each of its statements; 1 if unknown."""
+    seconds = case.seconds.get(operation)
+    statements = max(1, len(case.plans.get(operation, ())))
+    return statements * delay_s / seconds if seconds else 1.0
+
+
 def _finding(case: Case, declared: Mapping[str, Any], value: str) -> Finding:
     part: str = declared["part"]
-    shares = case.node(part)
-    fractions = at_least(shares, NAMED_SHARE)
+    fractions = at_least(_shares(case, declared, value), NAMED_SHARE)
     effect = case.of_run(fractions)
     assignment = f"{declared['setting']} = {value}"
     title = next((node.title for tree in case.trees.values() if (node := tree.at(part))), part)

@@ -1,20 +1,30 @@
-"""Time in which operations waited for locks and latches, and the sessions that held them."""
+"""Finds time that operations waited for locks and latches, and the sessions holding them."""
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from assay.analysis.findings.case import names_text
 from assay.analysis.findings.plans.plan_time import scaled
-from assay.analysis.findings.waiting.waits import waited, waiting_evidence
+from assay.analysis.findings.waiting.file_lock import (
+    LOCK_TIMEOUT,
+    counted_file_lock,
+    file_lock_finding,
+)
+from assay.analysis.findings.waiting.waits import (
+    locks_wait_for_log,
+    waited,
+    waiting_evidence,
+    waiting_words,
+)
 from assay.model.finding import Evidence
-from assay.model.units import count_text, percent_text, seconds_text
+from assay.model.units import percent_text, seconds_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from assay.analysis.findings.case import Case
-    from assay.analysis.findings.engine_facts import Setting
     from assay.model.blocker import Blocker
     from assay.model.finding import Finding
 
@@ -27,14 +37,26 @@ LOOKS_MIN = 3
 NAMED_SHARE = 0.5
 SESSIONS_MAX = 3
 STATEMENT_MAX = 100
+_ANY_CASE = re.IGNORECASE | re.DOTALL
 ROW = "row"
-LOCK_TIMEOUT = "lock_timeout"
-LOCK_SECONDS, LOCK_WAITS = "lock_wait_seconds", "lock_waits"
+HELD_BY_LOG = (
+    "measure with commits that do not wait for the disk (--durability relaxed): the sessions that "
+    "hold the locks spend most of their time waiting for the log"
+)
+# A statement that locks the first rows in an order: any unlocked row would do, as in a queue.
+_FIRST_FREE = re.compile(
+    r"\b(?:limit|fetch\s+first)\b.*\bfor\s+(?:no\s+key\s+)?update\b", _ANY_CASE
+)
+_SKIPS = re.compile(r"\bskip\s+locked\b", re.IGNORECASE)
+# Functions that take a lock by its number or name, which belongs to no row.
+_NAMED_LOCK = re.compile(r"\bpg_(?:try_)?advisory_\w*lock\w*\s*\(|\bget_lock\s*\(", re.IGNORECASE)
 
 
 def find(case: Case) -> list[Finding]:
-    """Return the larger of lock waits and latch waits, with the session that holds the lock."""
-    case = case.with_measured(LOCK, LATCH)
+    """Return a finding of lock or latch waits, with the session that holds the lock."""
+    whole, case = case, case.with_measured(LOCK, LATCH)
+    if not case.operations:
+        return counted_file_lock(whole, EFFECT_MIN, METHOD)
     fractions = {name: waited(case, name) for name in (LOCK, LATCH)}
     name = max(fractions, key=lambda part: case.of_run(fractions[part]))
     if case.of_run(fractions[name]) < EFFECT_MIN:
@@ -44,7 +66,7 @@ def find(case: Case) -> list[Finding]:
 
 
 def _holder_finding(case: Case, name: str, fractions: dict[str, float]) -> Finding:
-    """Return the finding by the lock's holder: another client, the run itself, or unknown."""
+    """Return the finding of a lock wait by its holder: another client, the run, or unknown."""
     # If hardly any wait is classified as a lock wait, waits for row locks may look like latch
     # waits.
     is_lock = name == LOCK or case.of_run(case.part(LOCK)) < EFFECT_MIN
@@ -55,8 +77,10 @@ def _holder_finding(case: Case, name: str, fractions: dict[str, float]) -> Findi
         return _others_finding(case, name, scaled(fractions, of_others), others)
     if seen:
         own = [blocker for blocker in seen if blocker.own]
-        return _own_finding(case, name, scaled(fractions, 1 - of_others), own)
-    return _unknown_holder_finding(case, name, fractions)
+        finding = _own_finding(case, name, scaled(fractions, 1 - of_others), own)
+    else:
+        finding = _unknown_holder_finding(case, name, fractions)
+    return replace(finding, settle=HELD_BY_LOG if locks_wait_for_log(case) else finding.settle)
 
 
 def _seen(case: Case) -> tuple[Blocker, ...]:
@@ -74,14 +98,14 @@ def _others_finding(
     what = f" on {first.object}" if first.object else ""
     more = f" and {len(others) - 1} other sessions" if len(others) > 1 else ""
     claim = (
-        f"{_waiting_words(case, fractions)} for a lock{what} that another session holds:"
-        f" {_holder_words(first)}{more}"
+        f"{waiting_words(case, fractions)} for a lock{what} held by another session: "
+        f"{_holder_words(first)}{more}"
     )
     to_try = f"commit, roll back or end the transaction of session {first.session}"
     if first.application:
         to_try += f" in {first.application}"
     if _is_idle(first):
-        to_try += ", and let no transaction stay open while its client does something else"
+        to_try += ", and do not leave transactions open while the client does other work"
     evidence = [
         *_where(case, fractions, name),
         *(_seen_words(blocker) for blocker in _first(others)),
@@ -99,64 +123,48 @@ def _own_finding(
     is_hot = thing is not None and share >= NAMED_SHARE
     what = f"a lock on {thing}" if is_hot else "locks"
     if is_hot and mode == ROW:
-        what = f"a hot row of {thing}"
-    by = f"; what waits is: {_short(statement)}" if statement else ""
+        what = f"locked rows of {thing}"
+    by = f"; the waiting statement is: {_short(statement)}" if statement else ""
     holders = "other such sessions" if case.is_observed else "sessions of the run itself"
-    claim = f"{_waiting_words(case, fractions)} for {what} that {holders} hold{by}"
+    claim = f"{waiting_words(case, fractions)} for {what} that {holders} hold{by}"
     fewer = "fewer sessions at once" if case.is_observed else "fewer --clients"
-    to_try = f"{fewer}, or rows that fewer sessions share"
-    if is_hot and mode == ROW and statement:
+    to_try = f"{fewer}, or {_less_locked(mode)}"
+    if statement and _FIRST_FREE.search(statement) and not _SKIPS.search(statement):
+        to_try = "let sessions pass over rows that others have locked: `for update skip locked`"
+    elif statement and _NAMED_LOCK.search(statement):
+        to_try = f"{fewer}, or one lock for each thing that is protected instead of one for all"
+    elif is_hot and mode == ROW and statement:
         to_try = (
-            f"spread what is written to {thing} over several rows, or make this the last statement"
-            f" before the commit: {_short(statement)}"
+            f"make this the last statement before the commit: {_short(statement)}. If all sessions "
+            f"change one row, distribute its writes over several rows of {thing}"
         )
     evidence = [*_where(case, fractions, name), *(_seen_words(blocker) for blocker in _first(own))]
     return case.finding(METHOD, claim, fractions, to_try=to_try, evidence=evidence)
+
+
+def _less_locked(mode: str | None) -> str:
+    """Return the advice for a lock of a mode: rows are locked one by one, other things whole."""
+    if mode in (None, ROW):
+        return "rows that fewer sessions share"
+    return "a weaker lock, taken later in the transaction"
 
 
 def _unknown_holder_finding(case: Case, name: str, fractions: dict[str, float]) -> Finding:
     """Return the finding of locks whose holding session no sample showed."""
     timeout = case.setting(LOCK_TIMEOUT) if name == LOCK else None
     if timeout is not None and timeout.limits is not None:
-        return _one_writer_finding(case, fractions, timeout)
+        return file_lock_finding(case, fractions, timeout, METHOD)
     what = "latches" if name == LATCH else "locks"
-    claim = f"{_waiting_words(case, fractions)} for {what} that others held"
+    claim = f"{waiting_words(case, fractions)} for {what} that other sessions held"
     to_try = (
-        "fewer sessions at once, or rows that fewer sessions share"
+        "use fewer concurrent sessions, or rows that fewer sessions share"
         if case.is_observed
-        else "fewer --clients, or rows that fewer sessions share"
+        else "use fewer --clients, or rows that fewer sessions share"
         if case.load is not None
-        else "look for other sessions: operations of this run were asked one after another"
+        else "look for other sessions: the operations of this run ran one after another"
     )
     evidence = _where(case, fractions, name)
     return case.finding(METHOD, claim, fractions, to_try=to_try, evidence=evidence)
-
-
-def _one_writer_finding(case: Case, fractions: dict[str, float], timeout: Setting) -> Finding:
-    """Return the finding of writers that all wait for the database's only write lock."""
-    alone = case.load is not None and case.load.load.clients == 1
-    holder = "another process or connection" if alone else "another connection"
-    claim = f"{_waiting_words(case, fractions)} for {timeout.limits}: {holder} held it"
-    waited_s, waits = case.total(LOCK_SECONDS), case.total(LOCK_WAITS)
-    evidence = _where(case, fractions, LOCK)
-    if waited_s and waits:
-        sentence = f"{count_text(waits)} waits for the lock, {seconds_text(waited_s)} in all"
-        evidence.append(Evidence(sentence, f"counter:{LOCK_SECONDS}"))
-    if timeout.value is not None:
-        sentence = f"{timeout.text}: a connection that finds the lock held retries for that long"
-        evidence.append(Evidence(sentence, f"setting:{timeout.name}"))
-    to_try = "shorter transactions that write, and fewer connections that write"
-    if alone:
-        to_try = (
-            "end or shorten the transactions of the other process that writes: this run has one"
-            " session"
-        )
-    return case.finding(METHOD, claim, fractions, to_try=to_try, evidence=evidence)
-
-
-def _waiting_words(case: Case, fractions: dict[str, float]) -> str:
-    names = names_text(case.largest_first(fractions))
-    return f"{percent_text(case.of_run(fractions))} of the time, most in {names}, was waiting"
 
 
 def _where(case: Case, fractions: dict[str, float], name: str) -> list[Evidence]:
@@ -184,7 +192,7 @@ def _is_idle(blocker: Blocker) -> bool:
 
 
 def _holder_words(blocker: Blocker) -> str:
-    """Return a session in words: client, state, age and statement, if known."""
+    """Return text on the session that holds a lock: client, state, age and statement."""
     age_s = blocker.transaction_s
     facts = [
         blocker.application,
@@ -201,8 +209,8 @@ def _holder_words(blocker: Blocker) -> str:
 def _seen_words(blocker: Blocker) -> Evidence:
     on = f" on {blocker.object}" if blocker.object else ""
     says = (
-        f"{_holder_words(blocker)} was waited for in {blocker.looks} samples,"
-        f" {percent_text(blocker.share)} of the waiting{on}"
+        f"{blocker.looks} samples waited for {_holder_words(blocker)}, "
+        f"{percent_text(blocker.share)} of the waiting time{on}"
     )
     return Evidence(says, f"session:{blocker.session}")
 

@@ -1,4 +1,4 @@
-"""A circular log that is too small: changed pages have to be written before it is overwritten.
+"""Finds a circular log so small that changed pages must be written before it is overwritten.
 
 A page that is changed often is then written for nearly each change, and the session that changes it
 waits.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.analysis.findings.case import at_least
+from assay.analysis.findings.operation_shares import at_least
 from assay.model.finding import Advice, Evidence
 from assay.model.units import bytes_text, percent_text, seconds_text
 
@@ -39,7 +39,7 @@ WAITING = ("log", "waiting")
 
 
 def find(case: Case) -> list[Finding]:
-    """Return the share of time that waits for log space took."""
+    """Return a finding of the share of time that waits for log space took."""
     size, logged = case.setting(LOG_SIZE), case.total(LOG_BYTES)
     capacity = size.bytes if size is not None else None
     window_s = (case.counters or {}).get("window_s")
@@ -57,14 +57,15 @@ def find(case: Case) -> list[Finding]:
     if case.of_run(fractions) < EFFECT_MIN:
         return []
     claim = (
-        f"The log is too small for the changes: {size.text} holds {seconds_text(held_s)} of them."
-        f" The log wrapped around {turns:.2g} times, and changed pages had to be written out first"
+        f"The log is too small for the changes: {size.text} holds changes of "
+        f"{seconds_text(held_s)}. The log wrapped around {turns:.2g} times, and changed pages "
+        "had to be written first"
     )
     evidence = [
         Evidence(f"{percent_text(age / capacity)} of the log was in use at most", f"counter:{AGE}"),
         Evidence(
-            f"{percent_text(pages)} of the {bytes_text(case.total(WRITTEN) or logged)} that were"
-            f" written were pages, beside {bytes_text(logged)} of log",
+            f"{percent_text(pages)} of the {bytes_text(case.total(WRITTEN) or logged)} written "
+            f"were pages, in addition to {bytes_text(logged)} of log",
             f"counter:{WRITTEN}",
         ),
         Evidence(size.text, f"setting:{size.name}"),
@@ -102,11 +103,11 @@ def _advised(
 
 
 def _parts(case: Case) -> tuple[str, ...]:
-    """Return the time tree nodes that may contain such waits; all waiting if no row was locked."""
+    """Return the causes of time that may contain log waits; all waiting if no row was locked."""
     return PARTS if case.total(ROW_LOCKS) or case.blockers else WAITING
 
 
 def _share_of_pages(case: Case, logged: float) -> float:
-    """Return the share of written bytes that are not log; 1 if writes are not counted."""
+    """Return the share of written bytes that are data pages; 1 if writes are not counted."""
     written = case.total(WRITTEN)
     return 1.0 if not written else max(0.0, 1 - logged / max(written, logged))

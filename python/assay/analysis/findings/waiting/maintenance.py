@@ -1,4 +1,4 @@
-"""Maintenance of the same server that slows the load: vacuums, index builds and backups.
+"""Finds maintenance that slows the load: vacuums, index builds and backups.
 
 Maintenance is a cause of waits that its CPU time, or its reads and writes, can explain.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from assay.analysis.findings.case import at_least, names_text
+from assay.analysis.findings.operation_shares import at_least, names_text
 from assay.analysis.findings.plans.plan_time import scaled
 from assay.model.finding import Evidence
 from assay.model.other_work import SNAPSHOT
@@ -34,7 +34,7 @@ DISK = ("waiting/disk_read", "waiting/disk_write", "waiting/disk")
 
 @dataclass(frozen=True)
 class Blamed:
-    """A time tree node, and the share of each operation's time that maintenance can have caused."""
+    """A kind of wait, and the share of each operation's time that maintenance can have caused."""
 
     part: str
     fractions: Mapping[str, float]
@@ -42,7 +42,7 @@ class Blamed:
 
 
 def find(case: Case) -> list[Finding]:
-    """Return the largest wait that maintenance caused: for CPUs, or for the disk."""
+    """Return a finding of the largest wait that maintenance caused, for CPUs or for the disk."""
     busy = _upkeep_sessions(case)
     if not busy or case.accounts is None or not case.accounts.window_s:
         return []
@@ -56,14 +56,14 @@ def find(case: Case) -> list[Finding]:
 
 
 def _upkeep_sessions(case: Case) -> list[Worker]:
-    """Return other sessions that do maintenance, each once, with the work in most samples."""
+    """Return other sessions that do maintenance, each with its most sampled kind of work."""
     upkeep = [worker for worker in case.workers or () if worker.work != SNAPSHOT and not worker.own]
     rarest_first = sorted(upkeep, key=lambda worker: worker.looks)
     return list({worker.session: worker for worker in rarest_first}.values())
 
 
 def _cpu_blame(case: Case, busy: Sequence[Worker]) -> Blamed | None:
-    """Return the waits for a CPU that maintenance caused; None if it hardly used CPUs."""
+    """Return the CPU waits that maintenance caused; None if it hardly used CPUs."""
     used_s = sum(worker.cpu_s or 0.0 for worker in busy)
     window_s = case.accounts.window_s if case.accounts is not None else 0.0
     if used_s < CORES_MIN * window_s:
@@ -80,7 +80,7 @@ def _cpu_blame(case: Case, busy: Sequence[Worker]) -> Blamed | None:
 
 
 def _disk_blames(case: Case, busy: Sequence[Worker]) -> list[Blamed]:
-    """Return the part of disk waits that maintenance causes: its share of the bytes moved."""
+    """Return the disk waits that maintenance caused, by its share of the bytes moved."""
     moved = sum(worker.moved_bytes or 0.0 for worker in busy)
     share = min(1.0, sum(worker.moved_share or 0.0 for worker in busy))
     if not moved or not share:
@@ -105,8 +105,8 @@ def _finding(case: Case, busy: Sequence[Worker], blamed: Blamed) -> Finding:
     effect = case.of_run(blamed.fractions)
     waits = "a CPU" if blamed.part == QUEUE else "the disk"
     claim = (
-        f"{worker_words(first)}{more} {blamed.says}, while operations waited for {waits};"
-        f" {percent_text(effect)} of the time is put down to it"
+        f"{worker_words(first)}{more} {blamed.says}, while operations waited for {waits}; "
+        f"{percent_text(effect)} of the time is attributed to it"
     )
     evidence = [
         *(_seen(worker) for worker in busy[:WORKERS_MAX]),
@@ -119,19 +119,19 @@ def _finding(case: Case, busy: Sequence[Worker], blamed: Blamed) -> Finding:
             for name in blamed.fractions
         ),
     ]
-    to_try = f"let it work at another time: {worker_words(first)}"
+    to_try = f"schedule it for another time: {worker_words(first)}"
     paces = _paces(case, first)
     if paces:
         evidence += [Evidence(pace, f"setting:{name}") for name, pace in paces.items()]
         to_try = f"make {first.work} do less at a time: {', '.join(paces.values())}"
         if first.objects:
-            to_try += f"; or keep it from {names_text(first.objects)} while the load is on"
+            to_try += f"; or disable it for {names_text(first.objects)} during the load"
     finding = case.finding(METHOD, claim, blamed.fractions, to_try=to_try, evidence=evidence)
     return finding.of(blamed.part, saved=(0.0, effect))
 
 
 def worker_words(worker: Worker) -> str:
-    """Return a session in words: kind of work, tables, session id and client."""
+    """Return text on a maintenance session: kind of work, tables, session id and client."""
     of = f" of {names_text(worker.objects)}" if worker.objects else ""
     client = f" of {worker.application}" if worker.application else ""
     return f"{worker.work}{of} (session {worker.session}{client})"
@@ -149,6 +149,6 @@ def _seen(worker: Worker) -> Evidence:
 
 
 def _paces(case: Case, worker: Worker) -> dict[str, str]:
-    """Return the settings that throttle this kind of maintenance, with their values."""
+    """Return the settings that throttle a session's kind of maintenance, with their values."""
     names = case.advice.get("upkeep", {}).get(worker.work, ())
     return {name: f"{name} = {case.settings[name]}" for name in names if name in case.settings}

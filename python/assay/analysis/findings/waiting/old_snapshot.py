@@ -1,4 +1,4 @@
-"""Old row versions that pile up because an old transaction snapshot may still need them.
+"""Finds old row versions that pile up because an old transaction snapshot may need them.
 
 If the engine counts dead rows, the finding `dead-rows` states the effect and names the transaction.
 If it counts undo records, the effect is the slowdown of the load.
@@ -38,7 +38,7 @@ IDLE = ("idle", "sleep", "prepared")
 
 
 def holder(case: Case) -> Worker | None:
-    """Return the transaction outside of the run with the oldest snapshot; None without one."""
+    """Return the foreign transaction with the oldest snapshot; None without one."""
     seen = [
         worker
         for worker in case.workers or ()
@@ -50,7 +50,7 @@ def holder(case: Case) -> Worker | None:
 
 
 def holder_words(keeper: Worker) -> str:
-    """Return the session that holds the snapshot in words, with its state and age."""
+    """Return text on the session that holds an old snapshot, with its state and age."""
     facts = [
         keeper.application,
         keeper.state,
@@ -66,25 +66,25 @@ def holder_words(keeper: Worker) -> str:
 
 
 def holder_evidence(keeper: Worker) -> Evidence:
-    """Return the evidence from samples of the session."""
+    """Return the evidence from samples that a session held an old snapshot."""
     behind = ""
     if keeper.behind is not None:
         behind = f", {count_text(keeper.behind)} transactions behind"
-    says = f"{holder_words(keeper)}{behind}; {percent_text(keeper.share)} of the samples saw it"
+    says = f"{holder_words(keeper)}{behind}, seen in {percent_text(keeper.share)} of the samples"
     return Evidence(says, f"session:{keeper.session}")
 
 
 def end_words(keeper: Worker) -> str:
-    """Return the advice on how to end the session's transaction."""
+    """Return the advice on how to end the transaction that holds an old snapshot."""
     name = f" of {keeper.application}" if keeper.application else ""
     sentence = f"commit, roll back or end the transaction of session {keeper.session}{name}"
     if _is_idle(keeper):
-        sentence += ", and let none stay open while its client does something else"
+        sentence += ", and do not leave transactions open while the client does other work"
     return sentence
 
 
 def find(case: Case) -> list[Finding]:
-    """Return how much a load slowed down while undo records piled up behind an old snapshot."""
+    """Return a finding of a load that slowed down while undo records piled up."""
     keeper, kept, paces = holder(case), _kept(case), _paces(case)
     if keeper is None or kept is None or paces is None:
         return []
@@ -95,16 +95,17 @@ def find(case: Case) -> list[Finding]:
         return []
     slower = f"from {count_text(before)} operations a second to {count_text(after)}"
     claim = (
-        f"{count_text(kept[1])} changes are kept for a reader from before them:"
-        f" {holder_words(keeper)}. While they piled up the load fell {slower}"
+        f"The engine keeps {count_text(kept[1])} changes for an old snapshot: "
+        f"{holder_words(keeper)}. While they accumulated, throughput fell {slower}"
     )
     evidence = [
         holder_evidence(keeper),
         Evidence(
-            f"changes that are kept grew from {count_text(kept[0])} to {count_text(kept[1])}",
+            f"changes kept for old snapshots grew from {count_text(kept[0])} to "
+            f"{count_text(kept[1])}",
             f"counter:{KEPT}",
         ),
-        Evidence(f"the load fell {slower}, from its first third to its last", "timeline"),
+        Evidence(f"throughput fell {slower}, from the first third to the last", "timeline"),
     ]
     finding = case.finding(METHOD, claim, fractions, to_try=end_words(keeper), evidence=evidence)
     best = {name: min(1 - after / before, case.computing(name)) for name in case.trees}
@@ -112,7 +113,7 @@ def find(case: Case) -> list[Finding]:
 
 
 def _kept(case: Case) -> tuple[float, float] | None:
-    """Return the undo records at the first reading and at most; None if they did not pile up."""
+    """Return the first and the highest number of undo records; None if they did not pile up."""
     values = case.readings(KEPT)
     if not values or max(values) < max(KEPT_MIN, PILED_MIN * values[0]):
         return None
@@ -120,7 +121,7 @@ def _kept(case: Case) -> tuple[float, float] | None:
 
 
 def _paces(case: Case) -> tuple[float, float, float] | None:
-    """Return the throughput of a closed load: first third, last third, and mean, per second.
+    """Return a slowing load's throughput per second: first third, last third, and mean.
 
     The result is None if the load did not become slower.
     """

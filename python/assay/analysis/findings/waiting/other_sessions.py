@@ -1,10 +1,10 @@
-"""Sessions of other clients that use CPU time on the same server during the run."""
+"""Finds sessions of other clients that used CPU time on the same server."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.analysis.findings.case import at_least, names_text
+from assay.analysis.findings.operation_shares import at_least, names_text
 from assay.model.finding import Evidence
 from assay.model.units import percent_text
 
@@ -21,7 +21,7 @@ PART = "computing/queue"
 
 
 def find(case: Case) -> list[Finding]:
-    """Return the waits for a CPU that other clients' sessions can have caused."""
+    """Return a finding of the CPU waits that other clients' sessions can have caused."""
     others = case.other_clients
     cores = case.engine_cores
     if not others or not cores or case.accounts is None or not case.accounts.window_s:
@@ -53,6 +53,6 @@ def find(case: Case) -> list[Finding]:
             for name, share in queued.items()
         ),
     ]
-    to_try = f"run {titles[0]} at another time, or limit what it may use"
+    to_try = f"run {titles[0]} at another time, or limit its CPU use"
     finding = case.finding(METHOD, claim, queued, to_try=to_try, evidence=evidence)
     return [finding.of(PART, saved=(0.0, min(1.0, effect + used)))]

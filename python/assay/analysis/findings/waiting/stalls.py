@@ -1,14 +1,20 @@
-"""Time that operations waited for the log, and throughput dips while a checkpoint is under way."""
+"""Finds waits for the log, and throughput dips while a checkpoint is in progress."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from statistics import median
 from typing import TYPE_CHECKING
 
-from assay.analysis.findings.case import named_setting_advice
-from assay.analysis.findings.waiting.waits import waited, waiting_evidence
-from assay.model.finding import Advice, Evidence, Finding
+from assay.analysis.findings.advising import named_setting_advice
+from assay.analysis.findings.waiting.waits import (
+    LOCKS,
+    locks_wait_for_log,
+    waited,
+    waiting_evidence,
+)
+from assay.model.finding import Advice, Evidence
 from assay.model.units import bytes_text, count_text, percent_text
 
 if TYPE_CHECKING:
@@ -16,7 +22,7 @@ if TYPE_CHECKING:
 
     from assay.analysis.findings.case import Case
     from assay.analysis.findings.engine_facts import Setting
-    from assay.model.finding import Tells
+    from assay.model.finding import Finding, Tells
 
 METHOD = "stalls"
 # Every engine that commits has a smaller share of log waits.
@@ -44,7 +50,7 @@ LOG_BYTES, TEMPORARY_BYTES = "wal_bytes", "temporary_bytes"
 
 
 def find(case: Case) -> list[Finding]:
-    """Return findings of log waits, and of a load's dips while a checkpoint is under way."""
+    """Return findings of log waits, and of a load's throughput dips during checkpoints."""
     return [*_log(case), *_checkpoints(case)]
 
 
@@ -56,19 +62,19 @@ def _log(case: Case) -> list[Finding]:
     logged = case.total(LOG_BYTES)
     settings = _commit_settings(case)
     # If the engine does not count log writes, a setting that makes commits wait is the evidence.
-    is_told = any(setting.cheaper for setting in settings) if logged is None else logged > 0
-    if effect < LOG_MIN or not is_told:
+    is_log_wait = any(setting.cheaper for setting in settings) if logged is None else logged > 0
+    if effect < LOG_MIN or not is_log_wait:
         return []
     claim = f"{percent_text(effect)} of the time was waiting for writes and syncs"
     evidence = waiting_evidence(case, fractions, parts)
     if logged:
-        claim += f", while {bytes_text(logged)} went into the log"
+        claim += f", while {bytes_text(logged)} were written to the log"
         evidence.append(Evidence(f"{bytes_text(logged)} of log", f"counter:{LOG_BYTES}"))
     else:
-        claim += f" of commits under {' and '.join(setting.text for setting in settings)}"
-    to_try = "a faster disk for the log, more operations a commit, or commits that do not wait"
+        claim += f" of commits with {' and '.join(setting.text for setting in settings)}"
+    to_try = "use a faster disk for the log, more operations per commit, or asynchronous commits"
     for setting in settings:
-        sentence = f"{setting.text}: commits wait until the disk has the log"
+        sentence = f"{setting.text}: commits wait until the log is on the disk"
         evidence.append(Evidence(sentence, f"setting:{setting.name}"))
     if settings:
         to_try += f" ({', '.join(map(_change_words, settings))})"
@@ -85,11 +91,13 @@ def _log(case: Case) -> list[Finding]:
         evidence=evidence,
         advice=_cheaper(settings, effect),
     )
-    return [finding.of(part, saved=(0.0, effect))]
+    # Sessions that wait for a lock of a session in its commit wait for the log, too.
+    induced = case.of_run(case.part(*LOCKS)) if locks_wait_for_log(case) else 0.0
+    return [finding.of(part, saved=(0.0, min(1.0, effect + induced)))]
 
 
 def _commit_settings(case: Case) -> list[Setting]:
-    """Return the settings that make commits wait: the log's mode, and whether logs are synced."""
+    """Return the settings that make commits wait for the log's write or flush."""
     settings = [case.setting(role) for role in COMMIT_ROLES]
     return [
         setting
@@ -101,13 +109,13 @@ def _commit_settings(case: Case) -> list[Setting]:
 
 
 def _commits_wait(case: Case, settings: Sequence[Setting]) -> bool:
-    """Return whether the engine's settings make commits wait for the disk."""
+    """Return True if the engine's settings make commits wait for the disk."""
     has_settings = any(setting and setting.value for setting in map(case.setting, COMMIT_ROLES))
     return bool(settings) or not has_settings
 
 
 def _cheaper(settings: Sequence[Setting], effect: float) -> Advice | None:
-    """Return the advice that shortens commit waits; the log's mode first, as it is equally safe."""
+    """Return the advice that shortens commit waits, preferably without less durability."""
     for setting in settings:
         if setting.role == LOG_MODE and setting.cheaper is not None:
             return named_setting_advice(setting.name, setting.cheaper, effect)
@@ -122,7 +130,7 @@ def _change_words(setting: Setting) -> str:
 
 
 def _log_parts(case: Case) -> tuple[tuple[str, ...], str]:
-    """Return the causes that are waits for the log, and their common node of the time tree.
+    """Return the causes that are waits for the log, and the node of the time tree above them.
 
     If the engine does not separate log writes, all write waits count as log waits, unless temporary
     files received more bytes.
@@ -151,36 +159,31 @@ def _checkpoints(case: Case) -> list[Finding]:
 def _dips(case: Case, dips: set[int], missing: float) -> Finding:
     setting = case.setting(LOG_SIZE)
     size = setting.bytes if setting is not None else None
-    advice, to_try = None, "checkpoints that are further apart, or spread over more time"
+    advice, to_try = None, "make checkpoints less frequent, or spread them over more time"
     if setting is not None and size:
         value = LARGER * size
         advice = Advice("setting", LOG_SIZE, {"value": str(value)}, missing * (1 - 1 / LARGER))
-        does = f"sets {setting.name} to {bytes_text(value)}: checkpoints are then further apart"
+        does = f"sets {setting.name} to {bytes_text(value)}: checkpoints are then less frequent"
         to_try = case.try_words(METHOD, {}, does)
-    evidence = [Evidence(f"{len(dips)} dips while pages were written", "timeline")]
+    evidence = [
+        Evidence(f"throughput dipped {len(dips)} times while pages were written", "timeline")
+    ]
     figure = case.total(CHECKPOINT_FIGURE)
     if figure:
         sentence = f"checkpoints wrote {count_text(figure)} pages"
         evidence.append(Evidence(sentence, f"counter:{CHECKPOINT_FIGURE}"))
     if setting is not None and setting.value is not None:
         evidence.append(Evidence(f"{setting.text}", f"setting:{setting.name}"))
-    return Finding(
-        claim=(
-            f"Checkpoints stall the load: its throughput dipped {len(dips)} times during"
-            f" checkpoints, which cost {percent_text(missing)} of the operations"
-        ),
-        effect_share=missing,
-        interval=None,
-        runs=(case.run_id,),
-        method=METHOD,
-        to_try=to_try,
-        evidence=tuple(evidence),
-        advice=advice,
+    claim = (
+        f"Checkpoints slow the load: throughput dipped {len(dips)} times during "
+        f"checkpoints, which cost {percent_text(missing)} of the operations"
     )
+    finding = case.finding(METHOD, claim, {}, to_try=to_try, evidence=evidence, advice=advice)
+    return replace(finding, effect_share=missing)
 
 
 def _under_way(case: Case, interval_s: float, intervals: int) -> set[int]:
-    """Return the numbers of the load's intervals in which a checkpoint wrote pages."""
+    """Return the numbers of the load's intervals during which a checkpoint wrote pages."""
     all_series = (case.counters or {}).get("series", ())
     series = next((series for series in all_series if series["name"] == CHECKPOINT_FIGURE), None)
     if series is None or interval_s <= 0:

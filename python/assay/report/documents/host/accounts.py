@@ -1,4 +1,4 @@
-"""Accounts of CPU time in the document of a run."""
+"""Types of a run's document on CPU time by account (engine, driver, others)."""
 
 from __future__ import annotations
 

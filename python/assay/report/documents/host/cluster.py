@@ -34,7 +34,7 @@ class ClusterInterval(TypedDict):
 
 
 class BarrierRow(TypedDict):
-    """One trough in which most nodes waited for the others."""
+    """One trough of CPU use in which most cluster nodes waited for the others."""
 
     operation: str
     begun_s: float
@@ -47,7 +47,7 @@ class BarrierRow(TypedDict):
 
 
 class BarriersSection(TypedDict):
-    """Troughs of all nodes' CPU time between peaks of the whole cluster."""
+    """Troughs of all cluster nodes' CPU use between peaks of full load."""
 
     missing: str | None
     """Reason why barriers could not be found; null if they could."""
@@ -66,7 +66,7 @@ class BarriersSection(TypedDict):
 
 
 class NodeWork(TypedDict):
-    """The work of one node in a span of time, or of all nodes together (without a name).
+    """The work of one cluster node in a time span, or of all nodes together.
 
     A rate, share or amount that was not counted is null.
     """
@@ -111,7 +111,7 @@ class NodeWork(TypedDict):
 
 
 class NodeSkew(TypedDict):
-    """The skew of one measure among the working nodes."""
+    """The skew of one measure among the working cluster nodes: largest value over mean."""
 
     measure: str
     node: str
@@ -130,7 +130,7 @@ class NodeSkew(TypedDict):
 
 
 class ClusterSpan(TypedDict):
-    """Work of the nodes in a span of time, and its distribution over the nodes."""
+    """The work of all cluster nodes in a time span, and how it is spread over them."""
 
     seconds: float
     """Length of the span in seconds."""
@@ -141,7 +141,7 @@ class ClusterSpan(TypedDict):
 
 
 class ClusterOperation(TypedDict):
-    """Work of the nodes in one execution of an operation."""
+    """The work of cluster nodes in one execution of an operation."""
 
     name: str
     seconds: float
@@ -153,7 +153,7 @@ class ClusterOperation(TypedDict):
 
 
 class ClusterSection(TypedDict):
-    """The nodes of a cluster, and the work of each node."""
+    """The nodes of a cluster, and the work of each one."""
 
     title: str
     """Title of the engine's kind of node."""

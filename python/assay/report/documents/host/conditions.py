@@ -12,7 +12,7 @@ DurabilityLevel = Literal["full", "relaxed", "none"]
 
 
 class FleetSection(TypedDict):
-    """The hosts that drove a load together."""
+    """The client hosts that drove a load together."""
 
     hosts: int
     """Number of hosts that drove the load at its start."""
@@ -42,7 +42,7 @@ class WritesSection(TypedDict):
 
 
 class ConditionsSection(TypedDict):
-    """State and load under which the run was measured."""
+    """The cache state and the load under which a run was measured."""
 
     arrival: str | None
     """Arrival of operations in the measured part: power, closed or open."""
@@ -100,7 +100,7 @@ class ConditionsSection(TypedDict):
 
 
 class HostSection(TypedDict):
-    """Summary of the machine that the run used. The record's environment.json has all facts."""
+    """Summary of the machine that a run used; the record's environment.json has all facts."""
 
     cpus: int | None
     """Number of CPUs that the run was allowed to use."""

@@ -10,7 +10,7 @@ from assay.report.documents.figures import MeasuredValue
 
 
 class CounterRow(TypedDict):
-    """One counter or gauge that the engine declares."""
+    """One counter or gauge that the engine reports."""
 
     name: str
     title: str
@@ -58,7 +58,7 @@ class ActivityOperation(TypedDict):
 
 
 class ActivitySection(TypedDict):
-    """The engine's meters of look-ups, in the form that the engine prints."""
+    """The engine's counters of index look-ups, in the layout that the engine prints."""
 
     title: str
     missing: str | None
@@ -86,7 +86,7 @@ class IndexWorkRow(TypedDict):
 
 
 class CountedColumn(TypedDict):
-    """A column in a table of counted objects."""
+    """A column in a table of an engine's counters by object."""
 
     counter: str
     title: str
@@ -94,7 +94,7 @@ class CountedColumn(TypedDict):
 
 
 class CountedObject(TypedDict):
-    """One object, such as an index, with its counts."""
+    """One database object, such as an index, with the values of its counters."""
 
     object: str
     values: list[MeasuredValue]
@@ -103,7 +103,7 @@ class CountedObject(TypedDict):
 
 
 class CountedTable(TypedDict):
-    """A table of objects with the engine's counts for each object."""
+    """A table of database objects with the engine's counters for each."""
 
     name: str
     title: str

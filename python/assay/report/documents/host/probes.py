@@ -8,7 +8,7 @@ from assay.report.documents.figures import MeasuredValue
 
 
 class ProbeCost(TypedDict):
-    """The measuring cost of one probe."""
+    """The CPU time that one probe used to measure a run."""
 
     cost: str
     """Description of the probe's work at each sample."""
@@ -22,7 +22,7 @@ class ProbeCost(TypedDict):
 
 
 class ProbesSection(TypedDict):
-    """The cost of all probes."""
+    """The CPU time that all probes used to measure a run."""
 
     core_share: MeasuredValue
     """CPU time of all probes as a share of one core."""

@@ -1,4 +1,4 @@
-"""Types of a run's document on the CPU time of a server's sessions."""
+"""Types of a run's document on a server's CPU time by session."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class SessionRow(TypedDict):
 
 
 class SessionShares(TypedDict):
-    """Shares of the server's CPU time by kind of user."""
+    """Shares of a server's CPU time by kind of user: sessions, itself, other clients."""
 
     sessions: MeasuredValue
     background: MeasuredValue
@@ -49,7 +49,7 @@ class SessionShares(TypedDict):
 
 
 class SessionsSection(TypedDict):
-    """CPU time of a server, by user."""
+    """CPU time of a server, by session and other users."""
 
     window_s: float
     """Seconds from the last sample before the measured part to the first sample after it."""
@@ -77,7 +77,7 @@ class SessionsSection(TypedDict):
 
 
 class ProcessesRow(TypedDict):
-    """Processes of a server that have the same title."""
+    """Processes of a server with equal title, and their CPU time."""
 
     title: str
     """Title that the processes have set."""

@@ -1,4 +1,4 @@
-"""Types of a run's document on the state at the start of the timed part."""
+"""Types of a run's document on the cache state at the start of the timed part."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class CachedObject(TypedDict):
 
 
 class StateSection(TypedDict):
-    """Contents of caches when the timed part began."""
+    """The data in the caches when the timed part began."""
 
     asked: Literal["hot", "cold", "os-warm", "loaded"]
     passes: int | None

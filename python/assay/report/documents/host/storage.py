@@ -1,4 +1,4 @@
-"""Types of a run's document on the data's device and the CPUs."""
+"""Types of a run's document on the disk with the data, and on the CPUs."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class DistanceRow(TypedDict):
 
 
 class RunLengthRow(TypedDict):
-    """Sequential runs of reads that have the same length class."""
+    """Number of sequential runs of disk reads in one class of length."""
 
     at_most_reads: int
     runs: int
@@ -76,7 +76,7 @@ class RunLengthRow(TypedDict):
 
 
 class RequestsSection(TypedDict):
-    """Contiguity of the reads from the device."""
+    """The contiguity of the reads from the disk."""
 
     devices: list[str]
     """Devices whose requests were traced: the data's device, or the disks below it."""
@@ -166,7 +166,7 @@ MeasuredPart = TypedDict(
 
 
 class StorageRow(TypedDict):
-    """Use of the device and the CPUs in one execution of an operation."""
+    """Use of the disk and the CPUs in one execution of an operation."""
 
     operation: str
     executions: int
@@ -198,7 +198,7 @@ class StorageRow(TypedDict):
 
 
 class StorageSection(TypedDict):
-    """Use of the data's block device and the host's CPUs."""
+    """Use of the disk with the data and of the host's CPUs."""
 
     requests: RequestsSection | None
     """Contiguity of the device's reads by traced requests; null if not traced, with the reason in

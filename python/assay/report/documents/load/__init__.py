@@ -1,1 +1,1 @@
-"""Types of document sections on the load: operations, latencies, mixes, tests."""
+"""Types of document sections on the load: operations, latencies, query mixes, tests."""

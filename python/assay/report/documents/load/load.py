@@ -21,7 +21,7 @@ class PaceSection(TypedDict):
 
 
 class MovedFigure(TypedDict):
-    """A counter of the engine or host that has unusual values in a stall."""
+    """A counter of the engine or host that is unusually high or low in a stall."""
 
     name: str
     title: str
@@ -35,7 +35,7 @@ class MovedFigure(TypedDict):
 
 
 class StallRow(TypedDict):
-    """A time in which a load completed less than half of the median interval's operations."""
+    """A stall: time in which a load completed less than half of its usual operations."""
 
     begin_s: float
     """Start of the stall, in seconds since the measured part began."""
@@ -49,7 +49,7 @@ class StallRow(TypedDict):
 
 
 class StallsSection(TypedDict):
-    """Times in which a load completed less than half of the median interval's operations."""
+    """All stalls of a load, which are times of low throughput."""
 
     interval_s: float
     """Length in seconds of the intervals in which stalls were searched."""

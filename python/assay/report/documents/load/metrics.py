@@ -8,7 +8,7 @@ from assay.report.documents.figures import MeasuredValue
 
 
 class RunMetrics(TypedDict):
-    """Metrics of the run as a whole."""
+    """Metrics of a run as a whole, such as throughput."""
 
     total_seconds: MeasuredValue
     """Sum of the operations' median times, in seconds."""

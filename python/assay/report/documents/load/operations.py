@@ -77,7 +77,7 @@ class CauseShares(TypedDict):
 
 
 class OperationRow(TypedDict):
-    """Times and resources of one operation in the measured part."""
+    """Times and resource use of one operation in the measured part."""
 
     name: str
     title: str
@@ -136,7 +136,7 @@ class OperationRow(TypedDict):
 
 
 class WhereSection(TypedDict):
-    """The split of the run's time, and the accounted share of it."""
+    """The split of the run's time by cause, and the share of it that is accounted for."""
 
     shares: CauseShares
     coverage: MeasuredValue

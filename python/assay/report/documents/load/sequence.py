@@ -6,7 +6,7 @@ from typing_extensions import TypedDict
 
 
 class SequenceMetric(TypedDict):
-    """A figure of a query mix that its specification names."""
+    """A metric of query mixes that a benchmark specification names."""
 
     name: str
     """Name of the specified figure, such as QMpH."""
@@ -16,7 +16,7 @@ class SequenceMetric(TypedDict):
 
 
 class SequenceQuery(TypedDict):
-    """The times of one operation of the mix."""
+    """The times of one query of a query mix."""
 
     name: str
     title: str
@@ -33,7 +33,7 @@ class SequenceQuery(TypedDict):
 
 
 class SequenceSection(TypedDict):
-    """Figures of query mixes, as their specification defines them."""
+    """Results of query mixes, as their benchmark specification defines them."""
 
     clients: int
     size: float

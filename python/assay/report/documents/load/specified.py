@@ -1,4 +1,4 @@
-"""A test of a specification in the document of a run."""
+"""Types of a run's document on a TPC-H test."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SpecifiedMetricKind = Literal["power", "throughput", "composite"]
 
 
 class RefreshFunctions(TypedDict):
-    """The refresh functions of a test."""
+    """The refresh functions of a TPC-H test."""
 
     insert: str
     delete: str
@@ -25,7 +25,7 @@ class RefreshFunctions(TypedDict):
 
 
 class SpecifiedMetric(TypedDict):
-    """One metric of the reported run."""
+    """One TPC-H metric of the reported run."""
 
     is_not: str | None
     """Name of the specification's metric that this figure must not use, because parts of the test
@@ -43,7 +43,7 @@ class SpecifiedMetric(TypedDict):
 
 
 class SpecifiedStream(TypedDict):
-    """One stream of a throughput test."""
+    """One query stream of a TPC-H throughput test."""
 
     stream: int | None
     """Number of the stream, from 1; null for the stream of refresh functions."""
@@ -54,7 +54,7 @@ class SpecifiedStream(TypedDict):
 
 
 class SpecifiedRun(TypedDict):
-    """One run of the test: its power test and its throughput test."""
+    """One run of a TPC-H test: its power test and its throughput test."""
 
     run: Annotated[int, Ge(1)]
     power_per_h: MeasuredValue
@@ -74,7 +74,7 @@ class SpecifiedRun(TypedDict):
 
 
 class SpecifiedWeight(TypedDict):
-    """The weight of one operation in the test's metrics."""
+    """The weight of one operation in TPC-H's metrics."""
 
     operation: str
     power_seconds: MeasuredValue
@@ -97,7 +97,7 @@ class SpecifiedWeight(TypedDict):
 
 
 class UtilisationRow(TypedDict):
-    """The share of the machine that one stream used."""
+    """The share of the machine that a single query stream used."""
 
     run: int
     power_seconds: float
@@ -111,7 +111,7 @@ class UtilisationRow(TypedDict):
 
 
 class LargerScale(TypedDict):
-    """A memory peak at a larger scale, by the formula."""
+    """A TPC-H test's memory peak predicted for a larger scale."""
 
     scale: float
     streams: int
@@ -119,7 +119,7 @@ class LargerScale(TypedDict):
 
 
 class QueryMemoryPeak(TypedDict):
-    """The memory peak of a throughput test, or of one query."""
+    """The memory peak of a TPC-H throughput test, or of one query."""
 
     what: str
     """Description of the consumer, and how its memory was measured."""
@@ -132,7 +132,7 @@ class QueryMemoryPeak(TypedDict):
 
 
 class QueryMemory(TypedDict):
-    """Memory that queries took, and the formula for larger scales."""
+    """Memory that TPC-H queries took, and its prediction for larger scales."""
 
     formula: str
     peaks: list[QueryMemoryPeak]
@@ -141,7 +141,7 @@ class QueryMemory(TypedDict):
 
 
 class SteadyPasses(TypedDict):
-    """Passes of a test that was repeated until passes took equally long."""
+    """The passes over all queries of a test that repeats until pass times are steady."""
 
     passes: list[PassTimes]
     """Complete passes in their order."""
@@ -154,7 +154,7 @@ class SteadyPasses(TypedDict):
 
 
 class SpecifiedTestSection(TypedDict):
-    """A test of the specification and its metrics."""
+    """A TPC-H test of a run, and its metrics."""
 
     kind: SpecifiedKind
     """Kind of test. `full` means two runs, each with a power test and a throughput test."""
@@ -195,7 +195,7 @@ class SpecifiedTestSection(TypedDict):
 
 
 class SpecifiedInterval(TypedDict):
-    """The interval of a query: from its submission to the next one of its stream.
+    """The TPC-H interval of a query: from its submission to the next one of its stream.
 
     The interval of a refresh function ends with its last commit.
     """
@@ -212,7 +212,7 @@ class SpecifiedInterval(TypedDict):
 
 
 class PassTimes(TypedDict):
-    """The times of one pass."""
+    """The query times of one pass over all queries."""
 
     sum_seconds: float
     geometric_mean_seconds: MeasuredValue

@@ -10,7 +10,7 @@ from assay.report.documents.figures import MeasuredValue
 
 
 class SteadyFigure(TypedDict):
-    """A specified figure in the steady part and over all mixes."""
+    """A metric of query mixes in the steady part and over all mixes."""
 
     name: str
     steady: float
@@ -18,7 +18,7 @@ class SteadyFigure(TypedDict):
 
 
 class SeriesDrift(TypedDict):
-    """The drift of one series in the steady part."""
+    """The trend of throughput or reads in the steady part of a run."""
 
     series: Literal["throughput", "asked", "fetched"]
     before: MeasuredValue
@@ -42,7 +42,7 @@ class SeriesDrift(TypedDict):
 
 
 class MixBatch(TypedDict):
-    """Consecutive mixes that are shown as one batch."""
+    """Consecutive query mixes that are shown as one batch."""
 
     first: int
     """Number of mixes that ended before this batch in the phase."""
@@ -61,7 +61,7 @@ class MixBatch(TypedDict):
 
 
 class CountedReads(TypedDict):
-    """Bytes per mix that the engine counted as read into its cache."""
+    """Bytes per query mix that the engine counted as read into its cache."""
 
     before: MeasuredValue
     """Mean bytes per mix before the steady part; null without such a part."""
@@ -70,7 +70,7 @@ class CountedReads(TypedDict):
 
 
 class SteadySection(TypedDict):
-    """Steadiness of query mixes, and the time from which they are steady."""
+    """The steadiness of query mixes, and the time from which they are steady."""
 
     clients: int
     warmup_mixes: int

@@ -1,4 +1,4 @@
-"""Types of a run's document on a specified mix of transactions."""
+"""Types of a run's document on a benchmark's transaction mix."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from assay.report.documents.figures import MeasuredValue, TimeDistribution
 
 
 class TransactionRate(TypedDict):
-    """The rate that a specification names, such as tpmC."""
+    """The transaction rate that a benchmark specification names, such as tpmC."""
 
     specified: str
     """Name of the rate in the specification, such as tpmC."""
@@ -32,7 +32,7 @@ class TransactionRate(TypedDict):
 
 
 class TransactionTypeRow(TypedDict):
-    """Counts, times and the time limit of one type of transaction."""
+    """Counts, latencies and the time limit of one transaction type."""
 
     name: str
     title: str
@@ -55,7 +55,7 @@ class TransactionTypeRow(TypedDict):
 
 
 class TransactionsSection(TypedDict):
-    """The transaction mix, as the workload's specification defines it."""
+    """Results of a transaction mix, as its benchmark specification defines them."""
 
     rate: TransactionRate | None
     """The specified rate of the run; null if its operation was not executed."""

@@ -1,1 +1,1 @@
-"""Types of document sections on plans."""
+"""Types of document sections on query plans."""

@@ -12,7 +12,7 @@ StepMark = Literal["same", "changed", "new", "gone"]
 
 
 class PlanChangeRow(TypedDict):
-    """One change between two plans of a statement."""
+    """One change between two plans of the same statement."""
 
     kind: str
     says: str
@@ -22,7 +22,7 @@ class PlanChangeRow(TypedDict):
 
 
 class PlanStepRow(TypedDict):
-    """One step of a plan, and its time including its inputs, in both runs."""
+    """One step of a query plan with its time in two compared runs."""
 
     depth: int
     mark: StepMark
@@ -33,7 +33,7 @@ class PlanStepRow(TypedDict):
 
 
 class PlanDifferenceRow(TypedDict):
-    """One statement that has a plan in both runs."""
+    """The plan differences of one statement between two runs."""
 
     operation: str
     statement: int

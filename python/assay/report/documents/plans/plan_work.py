@@ -1,4 +1,4 @@
-"""Types of a run's document on thread time of plans by kind of work."""
+"""Types of a run's document on thread time of plans by kind of work, such as sorting."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class PlanWorkOperation(TypedDict):
 
 
 class MixedWorkRow(TypedDict):
-    """Thread time of one kind of work that includes other kinds of work."""
+    """Thread time of operators that do several kinds of work."""
 
     work: str
     also: list[str]

@@ -10,7 +10,7 @@ from assay.report.documents.figures import CountedValue, MeasuredValue
 
 
 class CaptureCostRow(TypedDict):
-    """The cost of capturing the plans of one operation."""
+    """The time that capturing the plans of one operation took."""
 
     operation: str
     capture_s: float
@@ -24,7 +24,7 @@ class CaptureCostRow(TypedDict):
 
 
 class MissingPlan(TypedDict):
-    """A statement without a plan."""
+    """A statement without a captured plan, and the reason."""
 
     operation: str
     statement: int
@@ -37,7 +37,7 @@ class MissingPlan(TypedDict):
 
 
 class PlanCaptureSection(TypedDict):
-    """The cost of capturing plans, which happens after the measured part."""
+    """The time that capturing plans took, which happens after the measured part."""
 
     capture_s: MeasuredValue
     """Elapsed seconds of all captures; null without any."""
@@ -73,7 +73,7 @@ class PlanReads(TypedDict):
 
 
 class PlanTable(TypedDict):
-    """Columns of a table that a statement reads, and columns that it names."""
+    """The columns of a table that a statement reads, and those that it names."""
 
     table: str
     read: list[str] | None
@@ -145,7 +145,7 @@ class StatementPlan(TypedDict):
 
 
 class OperatorName(TypedDict):
-    """The engine's name of an operator."""
+    """The engine's own name of a plan operator."""
 
     native: str
     object: str | None
@@ -153,7 +153,7 @@ class OperatorName(TypedDict):
 
 
 class PlanOperator(TypedDict):
-    """One operator of a plan."""
+    """One operator of a query plan, with its times and rows."""
 
     operator: str
     """Name of the operator in engine-independent terms."""

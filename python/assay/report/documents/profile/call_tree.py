@@ -6,7 +6,7 @@ from typing_extensions import TypedDict
 
 
 class CallTree(TypedDict):
-    """The call stacks of samples, merged into a tree by label."""
+    """The call stacks of CPU samples, merged into a tree by function label."""
 
     operations: list[str]
     samples: int
@@ -32,7 +32,7 @@ class CallTree(TypedDict):
 
 
 class DifferenceTree(CallTree):
-    """A call tree with each node's difference from another run."""
+    """A call tree with each node's CPU time difference from another run."""
 
     theirs_s: list[float | None]
     difference_s: list[float | None]

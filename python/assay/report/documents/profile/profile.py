@@ -10,14 +10,14 @@ from assay.report.documents.figures import CountedValue, MeasuredValue
 
 
 class ArtefactRow(TypedDict):
-    """Samples that carry no information on the engine, with the reason."""
+    """CPU samples that say nothing about the engine, with the reason."""
 
     why: str
     samples: int
 
 
 class SamplingSection(TypedDict):
-    """Method of sampling, and samples that are not part of any share."""
+    """The method of CPU sampling, and samples that are not part of any share."""
 
     event: str
     """Event that triggers a sample: hardware cycles, or cpu-clock."""
@@ -66,7 +66,7 @@ class SamplingSection(TypedDict):
 
 
 class SymbolMember(TypedDict):
-    """One of several functions that share a row."""
+    """One of several functions that share a row of the profile."""
 
     symbol: str
     samples: int
@@ -74,7 +74,7 @@ class SymbolMember(TypedDict):
 
 
 class SymbolRow(TypedDict):
-    """A function, or several functions that share a row, with the number of samples."""
+    """One row of the profile: a function, or several related ones, with its CPU samples."""
 
     samples: int
     share: float
@@ -102,7 +102,7 @@ class SymbolRow(TypedDict):
 
 
 class SymbolRest(TypedDict):
-    """Functions that are left out of `symbols`."""
+    """Functions that are left out of `symbols`, summed up."""
 
     symbols: int
     samples: int
@@ -110,7 +110,7 @@ class SymbolRest(TypedDict):
 
 
 class ProfileOperation(TypedDict):
-    """The kinds of work of one operation."""
+    """One operation's CPU time by kind of work."""
 
     operation: str
     samples: int
@@ -152,7 +152,7 @@ class ProfileSection(TypedDict):
 
 
 class WorkRow(TypedDict):
-    """One kind of work with its CPU samples."""
+    """One kind of work, such as sorting, with its CPU samples."""
 
     work: str
     """Kind of work, such as scan, hash probe or aggregate; unclassified if no rule matches."""
@@ -163,7 +163,7 @@ class WorkRow(TypedDict):
 
 
 class UnclassifiedRow(TypedDict):
-    """A function for which a rule is missing."""
+    """A function that no rule assigns to a kind of work."""
 
     symbol: str | None
     """Name of the function; null if no frame of the stack has a name."""

@@ -8,7 +8,7 @@ from assay.report.documents.figures import MeasuredValue
 
 
 class SampleDifference(TypedDict):
-    """CPU seconds of a pass in both runs. Differences are this run's minus the other run's."""
+    """CPU seconds per pass in both runs; differences are this run's minus the other's."""
 
     work: str | None
     """Kind of work; null for all kinds of work together."""
@@ -31,13 +31,13 @@ class SampleDifference(TypedDict):
 
 
 class WorkDifference(SampleDifference):
-    """Difference in one kind of work, with its functions."""
+    """CPU time difference between two runs in one kind of work, with its functions."""
 
     symbols: list[SampleDifference]
 
 
 class ProfileDifference(TypedDict):
-    """Differences in the CPU seconds of a pass between two runs."""
+    """Differences in the CPU seconds per pass between two runs."""
 
     operation: str | None
     """The compared operation; null for all operations that both runs have."""

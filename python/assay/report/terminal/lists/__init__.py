@@ -1,1 +1,1 @@
-"""Terminal output of lists: engines, workloads, studies, runs, abilities and written files."""
+"""Terminal output of lists: engines, workloads, studies, runs and written files."""

@@ -1,4 +1,4 @@
-"""Terminal output of `assay answers`: one line for each operation."""
+"""Terminal output of `assay answers`: one line of expected rows for each operation."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ if TYPE_CHECKING:
 
 
 def answers_lines(document: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the lines of an `assay answers` document."""
+    """Yield terminal lines of an `assay answers` document."""
     rows = document["operations"]
     width = max(len("operation"), *(len(row["operation"]) for row in rows))
-    yield f"{'operation':<{width}}  {'rows':>9}  {'digest':<16}  compared with what is kept"
+    yield f"{'operation':<{width}}  {'rows':>9}  {'digest':<16}  compared with the stored answer"
     for row in rows:
         name, answer = f"{row['operation']:<{width}}", row["answer"]
         if answer is None:
@@ -23,6 +23,6 @@ def answers_lines(document: Mapping[str, Any]) -> Iterator[str]:
     if document["kept"]:
         yield f"Kept in {document['folder']}: the next `assay run` compares with these rows."
     elif any(row["answer"] is not None for row in rows):
-        yield f"Nothing was written. --keep keeps these rows in {document['folder']}."
+        yield f"Nothing was written. --keep stores these rows in {document['folder']}."
     else:
-        yield "No operation has an answer that can be kept."
+        yield "No operation has an answer that can be stored."

@@ -1,4 +1,4 @@
-"""Terminal output of stored data sets: size, last use, name."""
+"""Terminal output of cached data sets: size, last use, name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Terminal output of `assay capture`."""
+"""Terminal output of `assay capture`: statements captured from a server's log."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ def captured_lines(captured: Mapping[str, Any]) -> Iterator[str]:
     yield f"{captured['folder']}: {captured['source']}"
     yield (
         f"  {captured['statements']:,} statements, {captured['sessions']:,} sessions, of which"
-        f" {captured['clients']:,} were at work in the busiest second"
+        f" {captured['clients']:,} were active in the busiest second"
     )
     yield (
         f"  {captured['operations']:,} operations: {captured['transactions']:,} transactions and"
         f" {singles:,} single statements in {captured['seconds']:,.1f} s, {rate_per_s:,.1f}/s"
     )
     if captured["anonymised"]:
-        yield "  all values were replaced; names of tables and columns were not"
+        yield "  all parameter values were replaced; names of tables and columns were not"
     for reason, count in captured["left_out"].items():
         yield f"  left out: {count:,} {reason}"
     for caution in captured["cautions"]:

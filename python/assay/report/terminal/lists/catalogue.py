@@ -1,4 +1,4 @@
-"""Terminal output of lists of engines and workloads, and of the facts of one."""
+"""Terminal output of lists of engines and workloads, and of one engine or workload."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def listed_lines(about: Mapping[str, str]) -> Iterator[str]:
-    """Yield a line for each name, with its description."""
+    """Yield a terminal line for each engine or workload, with its description."""
     room = max(len(name) for name in about) + 2
     for name, text in about.items():
         yield f"{name:<{room}}{text}"
@@ -41,7 +41,7 @@ def workload_lines(document: Mapping[str, Any]) -> Iterator[str]:
 
 
 def part_lines(text: str, parts: Mapping[str, str], workload: str, operation: str) -> Iterator[str]:
-    """Yield the lines that `assay workloads show --operation` prints.
+    """Yield terminal lines of an operation's SQL and its removable parts.
 
     Args:
         text: Text of the operation.
@@ -51,13 +51,16 @@ def part_lines(text: str, parts: Mapping[str, str], workload: str, operation: st
     """
     yield f"{text.strip()}\n"
     width = max((len(name) for name in parts), default=0)
-    for name, words in parts.items():
-        yield f"  {name:<{width}}  {words}"
-    yield f"assay run {workload} --operation {operation} --remove NAME asks it without"
+    for name, description in parts.items():
+        yield f"  {name:<{width}}  {description}"
+    yield (
+        f"assay run {workload} --operation {operation} --remove NAME runs the operation without "
+        "the part NAME"
+    )
 
 
 def _techniques(techniques: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the techniques that `--without` can switch off."""
+    """Yield the planner techniques that `--without` can switch off."""
     if not techniques:
         return
     width = max(map(len, techniques))
@@ -67,7 +70,7 @@ def _techniques(techniques: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _knobs(knobs: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the knobs that `--vary` accepts by their own names."""
+    """Yield the engine settings that `--vary` accepts by short names."""
     if not knobs:
         return
     about = {f"{name} ({knob['setting']})": knob["about"] for name, knob in knobs.items()}
@@ -78,10 +81,10 @@ def _knobs(knobs: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _durability(levels: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the levels that `--durability` accepts."""
+    """Yield the durability levels that `--durability` accepts."""
     if not levels:
         return
-    yield "\nLevels of --durability; full where none is asked for:"
+    yield "\nLevels of --durability; the default is full:"
     for name, level in levels.items():
         settings = ", ".join(f"{key} = {value}" for key, value in level["settings"].items())
         behind = f" ({settings})" if level["about"] and settings else ""

@@ -1,4 +1,4 @@
-"""Terminal output of `assay doctor`: measurable data on this host, and reverted changes."""
+"""Terminal output of `assay doctor`: what can be measured on this host."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ MARKS = {"yes": "yes", "partly": "partly", "no": "NO"}
 
 
 def ability_lines(abilities: Iterable[Mapping[str, Any]]) -> Iterator[str]:
-    """Yield a line for each ability with its state and observation, and its remedy below."""
+    """Yield a terminal line for each kind of measurement: whether it works, and the remedy."""
     for ability in abilities:
         yield f"{MARKS[ability['works']]:<8}{ability['name']:<23}{ability['seen']}"
         if ability["mend"]:
@@ -19,18 +19,24 @@ def ability_lines(abilities: Iterable[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def restored_lines(restored: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Yield the changes of each run, and whether they were reverted."""
+    """Yield the host changes that each run left, and whether they were reverted."""
     for left in restored:
         yield f"{left['run']}: {_done(left)}"
         for line in (*left["words"], *left["problems"]):
             yield f"  {line}"
     if not restored:
-        yield "no run has changed anything here that is not put back"
+        yield "all changes that runs made on this host are reverted"
 
 
 def _done(left: Mapping[str, Any]) -> str:
     if left["whose"] == "live":
-        return f"left: the run goes on (pid {left['owner_pid']}), and puts it back itself"
+        return (
+            f"left: the run is still active (pid {left['owner_pid']}) and will revert the "
+            "change itself"
+        )
     if left["whose"] == "guarded":
-        return "left: its run is dead, and its guardian is putting it back; look again in a moment"
+        return (
+            "left: the run was killed, and its guardian process is reverting the change; check "
+            "again in a moment"
+        )
     return "NOT PUT BACK" if left["problems"] else "put back"

@@ -13,7 +13,7 @@ SHORTEST_S = 1e-9
 
 
 def file_lines(files: Iterable[Mapping[str, Any]]) -> Iterator[str]:
-    """Yield a line for each file: path, rows, size, and rows a second."""
+    """Yield a terminal line for each data file: path, rows, size, and rows per second."""
     for file in files:
         rate = rate_text(file["rows"] / max(file["seconds"], SHORTEST_S))
         yield f"{file['path']}  {file['rows']:,} rows  {bytes_text(file['bytes'])}  {rate}"

@@ -59,7 +59,7 @@ def _about(seconds: float | None) -> str:
 
 
 def kind_lines(kinds: Iterable[Mapping[str, Any]]) -> Iterator[str]:
-    """Yield the lines that `assay studies figures` prints."""
+    """Yield the terminal lines of `assay studies figures`: kinds of study results."""
     for kind in kinds:
         yield f"{kind['kind']:<14}{kind['about']}"
         for option, meaning in kind["options"].items():

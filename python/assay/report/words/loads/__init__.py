@@ -1,1 +1,1 @@
-"""Phrases on the load: operations, latencies, mixes, tests."""
+"""Phrases on the load: operations, latencies, query mixes, tests."""

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def retries_words(operation: OperationRow, unit: str = "") -> str:
-    """Return the number of retries with their unit, and the classes of their errors."""
+    """Return text on the number of retries, and the classes of their errors."""
     # Documents of older versions do not have the classes.
     classes = operation.get("retries_by_class", {})
     counts = ", ".join(f"{name} {count:,}" for name, count in classes.items())
@@ -21,9 +21,9 @@ def retries_words(operation: OperationRow, unit: str = "") -> str:
 
 
 def operation_time(operation: OperationRow) -> str:
-    """Return the time of an operation, or how it failed."""
+    """Return text on the time of an operation, or on how it failed."""
     if operation["outcome"] == "failed":
-        return f"failed: {operation['error'] or 'no reason recorded'}"
+        return f"failed: {operation['error'] or 'no reason was recorded'}"
     if operation["outcome"] == "skipped":
         return "skipped"
     return seconds_text(operation["seconds"])

@@ -1,4 +1,4 @@
-"""Rows of text on the contiguity of reads."""
+"""Table rows on how contiguous disk reads were."""
 
 from __future__ import annotations
 
@@ -24,13 +24,14 @@ GAP = "  "
 ABSENT = "-"
 PERCENT = 100.0
 ABOUT = (
-    "Requests as the driver of {devices} was given them, after merging and read-ahead. Sequential"
-    " ones begin where the one before ended, near ones within 128 KiB of it."
+    "Requests as the driver of {devices} received them, after merging and read-ahead. "
+    "Sequential requests begin where the previous request ended; near requests begin within "
+    "128 KiB of the end of the previous read."
 )
 
 
 class Column(NamedTuple):
-    """A column of the table, whose figure is multiplied by `step`."""
+    """A column of the table of disk read contiguity, whose values are multiplied by `step`."""
 
     heading: str
     about: str
@@ -40,12 +41,13 @@ class Column(NamedTuple):
 
 COLUMNS = (
     Column("traced", "reads that were traced", "reads", 1),
-    Column("seq %", "begin where the one before ended", "sequential_share", PERCENT),
-    Column("near %", "begin within 128 KiB of it", "near_share", PERCENT),
+    Column("seq %", "begin where the previous read ended", "sequential_share", PERCENT),
+    Column("near %", "begin within 128 KiB of the end of the previous read", "near_share", PERCENT),
     Column("random %", "begin elsewhere", "random_share", PERCENT),
     Column(
         f"near {RECENT} %",
-        f"begin within 128 KiB of the end of one of the {RECENT} before: streams that take turns",
+        f"begin within 128 KiB of the end of one of the previous {RECENT} reads: interleaved "
+        "streams",
         "near_recent_share",
         PERCENT,
     ),
@@ -53,7 +55,7 @@ COLUMNS = (
     Column("run KiB", "size of a sequential run, mean", "mean_run_bytes", 1 / KIB),
     Column(
         "ahead %",
-        "by way of the kernel's read-ahead, the page that was asked for among it",
+        "by the kernel's read-ahead, including the requested page",
         "read_ahead_share",
         PERCENT,
     ),
@@ -61,7 +63,7 @@ COLUMNS = (
 
 
 def rows(requests: RequestsSection) -> list[tuple[str, list[float | None]]]:
-    """Return operations with the values of `COLUMNS`, most reads first; then all together."""
+    """Return the disk read contiguity of each operation, most reads first, then of all."""
     operations = sorted(
         requests["operations"],
         key=lambda operation: (operation["operation"] == ALL, -operation["reads"]),
@@ -81,7 +83,7 @@ def about(requests: RequestsSection) -> str:
 
 
 def requests_lines(storage: StorageSection, width: int, *, everything: bool) -> Iterator[str]:
-    """Return the lines of the table on a terminal; empty if requests were not traced."""
+    """Return terminal lines on disk read contiguity; empty if reads were not traced."""
     requests = storage["requests"]
     if requests is None:
         return

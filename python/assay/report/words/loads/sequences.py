@@ -1,4 +1,4 @@
-"""Phrases and rows on mixes that clients execute in order, in their specification's terms."""
+"""Phrases and rows on query mixes, in the terms of their benchmark specification."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ CELL = 10
 
 
 class Row(NamedTuple):
-    """An operation of the mix: its name, its title, then cells of text with their values."""
+    """A table row for a query of a mix: its name, title, then cells with values."""
 
     name: str
     title: str
@@ -25,7 +25,7 @@ class Row(NamedTuple):
 
 
 def specified_figure(document: RunDocument) -> str | None:
-    """Return a mix's specified figure in brief, such as `QMpH 16,400`; None without one."""
+    """Return a query mix's specified metric, such as `QMpH 16,400`; None without one."""
     sequence = document.get("sequence")
     if sequence is None or not sequence["metrics"]:
         return rate_figure(document)
@@ -33,7 +33,7 @@ def specified_figure(document: RunDocument) -> str | None:
 
 
 def metric_words(document: RunDocument) -> list[str]:
-    """Return each figure with its conditions: size, clients, and how it was computed."""
+    """Return texts of a query mix's metrics with their conditions: size and clients."""
     sequence = document.get("sequence")
     if sequence is None:
         return []
@@ -46,29 +46,29 @@ def metric_words(document: RunDocument) -> list[str]:
 
 
 def heads(document: RunDocument) -> tuple[tuple[str, str], ...]:
-    """Return the names of columns and their descriptions."""
+    """Return column names and their descriptions for the table of a query mix's metrics."""
     sequence = document.get("sequence")
     name = (None if sequence is None else sequence["query_time"]) or "mean"
     return (
-        ("count", "executions in mixes that came to their end"),
-        (name, "arithmetic mean of their times"),
-        ("geometric", "geometric mean of their times"),
+        ("count", "executions in completed mixes"),
+        (name, "arithmetic mean of the execution times"),
+        ("geometric", "geometric mean of the execution times"),
         ("least", "the shortest"),
         ("most", "the longest"),
         ("share", "of the time of all operations"),
-        ("cut off", "executions that count with the time limit at which they were cut off"),
+        ("cut off", "executions that were stopped at the time limit and count with it"),
     )
 
 
 def rows(document: RunDocument) -> list[Row]:
-    """Return a row for each operation, in the order of the mix."""
+    """Return a table row for each query, in the order of the query mix."""
     sequence = document.get("sequence")
     queries = [] if sequence is None else sequence["queries"]
     return [Row(query["name"], query["title"], _cells(query)) for query in queries]
 
 
 def sequence_lines(document: RunDocument, width: int) -> list[str]:
-    """Return the lines of the figures, then the operations in columns."""
+    """Return terminal lines of a query mix's metrics, then its queries in columns."""
     sentences = metric_words(document)
     if not sentences:
         return []

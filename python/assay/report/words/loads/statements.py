@@ -1,4 +1,4 @@
-"""Phrases and rows on statements of operations, their tails, and stalls of a load."""
+"""Phrases on statements of operations, their slowest executions, and stalls of a load."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ STALLS_SHOWN = 3
 
 
 class Row(NamedTuple):
-    """One statement: its operation (only in the first row), then cells of text."""
+    """A table row for one statement: its operation, then cells of text."""
 
     operation: str
     name: str
@@ -37,13 +37,13 @@ class Row(NamedTuple):
 HEADS = (
     ("a time", "executions in each execution of the operation"),
     ("share", "of the service time of the operation"),
-    ("rows", "rows that it returned or changed, mean"),
+    ("rows", "mean number of rows that the statement returned or changed"),
     *((label, "time of an execution") for label, _ in SECONDS),
 )
 
 
 def rows(document: RunDocument) -> list[Row]:
-    """Return a row for each statement of each operation, largest share first."""
+    """Return a table row for each statement of each operation, largest share first."""
     statement_rows = []
     for operation, section in document["statements"].items():
         for statement in section["statements"]:
@@ -68,15 +68,15 @@ def tail_words(operation: str, tail: StatementTail) -> str:
     name = tail["statement"]
     what = name if name == EARLIER else f"statement {name}"
     return (
-        f"of what the slowest {PERCENT * tail['tail_share']:g} % of {operation} (beyond"
-        f" {seconds_text(tail['beyond_s'])}) take longer, {what} is"
-        f" {percent_text(tail['share'])}: {seconds_text(tail['typical_s'])} in a usual one,"
-        f" {seconds_text(tail['tail_s'])} there"
+        f"{what} is {percent_text(tail['share'])} of the extra time of the slowest "
+        f"{PERCENT * tail['tail_share']:g} % of {operation} (above "
+        f"{seconds_text(tail['beyond_s'])}): {seconds_text(tail['typical_s'])} in a typical "
+        f"execution, {seconds_text(tail['tail_s'])} in the slowest"
     )
 
 
 def tails(document: RunDocument) -> list[str]:
-    """Return a sentence on each operation's tail, the most expensive tail first."""
+    """Return a sentence per operation on what makes its slowest executions slow."""
     sentences = [
         (section["tail"]["excess_share"], tail_words(operation, section["tail"]))
         for operation, section in document["statements"].items()
@@ -86,7 +86,7 @@ def tails(document: RunDocument) -> list[str]:
 
 
 def moved_words(moved: MovedFigure | None) -> str:
-    """Return the figure that stands out in a stall, with its values."""
+    """Return text on the counter that is unusual during a stall."""
     if moved is None:
         return "no figure of engine or host stands out"
     rate = "/s" if moved["kind"] == "counter" else ""
@@ -98,7 +98,7 @@ def moved_words(moved: MovedFigure | None) -> str:
 
 
 def stall_words(stall: StallRow) -> str:
-    """Return a stall in words: when, the longest latency, and the figure that stands out."""
+    """Return text on a stall: when, the longest latency, and the unusual counter."""
     longest = stall["longest_s"]
     longest_text = "" if longest is None else f", up to {seconds_text(longest)} an operation"
     when = f"{stall['begin_s']:.4g} to {stall['end_s']:.4g} s"
@@ -106,12 +106,12 @@ def stall_words(stall: StallRow) -> str:
 
 
 def stalls_words(stalls: StallsSection) -> str:
-    """Return all stalls in a sentence without its full stop."""
+    """Return text on all stalls of a load, without a full stop."""
     number = len(stalls["stalls"]) + stalls["left_out"]
     if not number:
         return (
-            f"none: no {seconds_text(stalls['interval_s'])} had less than half of the usual"
-            f" {rate_text(stalls['usual_per_s'])}"
+            f"none: no interval of {seconds_text(stalls['interval_s'])} had less than half of "
+            f"the usual {rate_text(stalls['usual_per_s'])}"
         )
     return (
         f"{number}, {seconds_text(stalls['seconds'])} together,"
@@ -120,7 +120,7 @@ def stalls_words(stalls: StallsSection) -> str:
 
 
 def statement_lines(document: RunDocument, width: int) -> list[str]:
-    """Return lines on tails and stalls for the terminal; empty if nothing stands out."""
+    """Return terminal lines on slow executions and stalls; empty if there are none."""
     lines = []
     for sentence in tails(document)[:1]:
         lines += indented(sentence, f"  {'tail':<{LABEL_WIDTH}}", width)

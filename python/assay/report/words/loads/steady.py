@@ -1,4 +1,4 @@
-"""Phrases on the steadiness of mixes, for terminal and page."""
+"""Phrases on whether query mixes became steady, for terminal and page."""
 
 from __future__ import annotations
 
@@ -15,22 +15,23 @@ if TYPE_CHECKING:
 
 LABEL_WIDTH = 10
 ABOUT = (
-    "Mixes in batches of as many, over all clients. A run is steady from where leaving out more"
-    " of its beginning would gain no precision (MSER), if from there on neither throughput nor"
-    " what the"
-    " engine reads drifts by more than a tenth."
+    "Mixes in batches of equal size, over all clients. The steady part begins where excluding "
+    "more mixes gains no precision (MSER). A run is steady if neither throughput nor reads of "
+    "the engine drift by more than a tenth in that part."
 )
 READS = (("asked", "asked of files"), ("fetched", "fetched from storage"))
 
 
 def steady_words(document: RunDocument) -> list[str]:
-    """Return whether mixes were steady, their rates and their reads; empty without mixes."""
+    """Return texts on whether query mixes were steady, with their rates and reads."""
     steady = document.get("steady")
     if steady is None:
         return []
     phrases = [_steadiness(steady), *_figures(steady)]
     phrases += [sentence for name, says in READS for sentence in _read(steady, name, says)]
-    phrases += _before_and_then(steady["counted"], "read into its cache by the engine's own count")
+    phrases += _before_and_then(
+        steady["counted"], "read into the engine's cache, by its own counter"
+    )
     if steady["why_no_reads"] is not None:
         phrases.append(
             f"reads not measured ({steady['why_no_reads']}), so throughput alone was judged"
@@ -39,13 +40,13 @@ def steady_words(document: RunDocument) -> list[str]:
 
 
 def steady_about(document: RunDocument) -> str:
-    """Return a paragraph on the steadiness of mixes and how it is judged."""
+    """Return the page's paragraph on whether query mixes were steady."""
     sentences = [f"{phrase[0].upper()}{phrase[1:]}." for phrase in steady_words(document)]
     return " ".join([*sentences, ABOUT])
 
 
 def steady_lines(document: RunDocument, width: int) -> Iterator[str]:
-    """Yield the steadiness of mixes as lines for a terminal."""
+    """Yield terminal lines on whether query mixes were steady."""
     phrases = steady_words(document)
     if phrases:
         yield from labelled("  mixes", "; ".join(phrases), width, LABEL_WIDTH)
@@ -56,11 +57,9 @@ def _steadiness(steady: SteadySection) -> str:
     mixes = f"{count:,} mix{'es' * (count != 1)}"
     after = f", the {warm:,} of the warm-up not counted" if warm else ""
     if steady["steady"] is None:
-        return f"{mixes}{after}, too few samples of them to say whether they were steady"
+        return f"{mixes}{after}, with too few samples to judge whether they were steady"
     if not steady["steady"]:
-        most = (
-            " (the most that were to be played)" if steady["mixes"] == steady["mixes_max"] else ""
-        )
+        most = " (the maximum of the run)" if steady["mixes"] == steady["mixes_max"] else ""
         return f"not steady in {mixes}{most}{after}"
     if not steady["first_mix"]:
         return f"steady from the first of {mixes} on{after}"
@@ -68,8 +67,8 @@ def _steadiness(steady: SteadySection) -> str:
 
 
 def _figures(steady: SteadySection) -> list[str]:
-    """Return the figures of the steady part, and of the whole measured part."""
-    whole = f"{rate_text(steady['all_per_s'])} over everything measured"
+    """Return texts on the metrics of the steady part and of the whole measured part."""
+    whole = f"{rate_text(steady['all_per_s'])} over the whole measured part"
     if not steady["steady"] or not steady["first_mix"]:
         return [whole]
     named = [
@@ -81,7 +80,7 @@ def _figures(steady: SteadySection) -> list[str]:
 
 
 def _read(steady: SteadySection, name: str, says: str) -> list[str]:
-    """Return the reads per mix before the steady part and in it; empty without reads."""
+    """Return texts on reads per query mix before and in the steady part."""
     return _before_and_then(
         next((drift for drift in steady["drifts"] if drift["series"] == name), None), says
     )

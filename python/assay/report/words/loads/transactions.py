@@ -1,4 +1,4 @@
-"""Phrases and rows on a specified mix of transactions: its rate and its types."""
+"""Phrases and rows on a benchmark's transaction mix: its rate and its types."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ CELL = 10
 
 
 class Row(NamedTuple):
-    """Times of one transaction type: their kind, then cells of text with their values."""
+    """A table row for a transaction type: the kind of its times, then cells with values."""
 
     name: str
     of: str
@@ -42,7 +42,7 @@ HEADS = (
 
 
 def rate_words(document: RunDocument) -> str | None:
-    """Return the specified rate, and the name that it must not have; None without a rate."""
+    """Return text on the specified transaction rate; None without one."""
     rate = _rate(document)
     if rate is None:
         return None
@@ -59,7 +59,7 @@ def rate_words(document: RunDocument) -> str | None:
 
 
 def rate_figure(document: RunDocument) -> str | None:
-    """Return the rate in brief, such as `NOPM 16,400`; None without a rate."""
+    """Return the transaction rate briefly, such as `NOPM 16,400`; None without a rate."""
     rate = _rate(document)
     return None if rate is None else f"{rate['name']} {_number(rate['value'])}"
 
@@ -70,7 +70,7 @@ def _rate(document: RunDocument) -> TransactionRate | None:
 
 
 def transaction_lines(document: RunDocument, width: int) -> list[str]:
-    """Return lines of the rate, then of each type: count, share, limit, percentiles."""
+    """Return terminal lines of the transaction rate and of each type."""
     transactions = document.get("transactions")
     if transactions is None:
         return []
@@ -90,7 +90,7 @@ def transaction_lines(document: RunDocument, width: int) -> list[str]:
 
 
 def rows(document: RunDocument) -> list[Row]:
-    """Return two rows per type: its counts and latency, then its service time."""
+    """Return two table rows per transaction type: latency, then service time."""
     type_rows: list[Row] = []
     transactions = document.get("transactions")
     for transaction in [] if transactions is None else transactions["types"]:
@@ -111,7 +111,7 @@ def rows(document: RunDocument) -> list[Row]:
 
 
 def share_text(transaction: TransactionTypeRow) -> str:
-    """Return the share of a type, and its required minimum if there is one."""
+    """Return text on a transaction type's share, and its required minimum."""
     if transaction["share"] is None:
         return "none succeeded"
     least = (
@@ -123,7 +123,7 @@ def share_text(transaction: TransactionTypeRow) -> str:
 
 
 def limit_text(transaction: TransactionTypeRow) -> str:
-    """Return the limit of a type and whether it was met; empty without a limit."""
+    """Return text on a transaction type's time limit and whether it was met."""
     if transaction["limit_s"] is None:
         return ""
     kept = {True: "kept", False: "broken", None: "not checked: too few"}[transaction["limit_kept"]]
@@ -131,7 +131,7 @@ def limit_text(transaction: TransactionTypeRow) -> str:
 
 
 def times_text(times: TimeDistribution) -> str:
-    """Return percentiles in columns by name; empty if none is known."""
+    """Return percentiles in columns by name as text; empty if none is known."""
     seconds = [times[key] for _, key in PERCENTILES]
     cells = ("" if value is None else seconds_text(value) for value in seconds)
     return "".join(f"{cell:>{CELL}}" for cell in cells).rstrip()

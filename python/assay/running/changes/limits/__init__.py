@@ -1,1 +1,1 @@
-"""Resource limits of an engine, by a control group of the kernel that contains only the engine."""
+"""Limits an engine's resources by a control group of the kernel."""

@@ -1,4 +1,4 @@
-"""The contract of both versions of control groups: limiting, reading and counting."""
+"""Interface of both versions of control groups: limiting, reading and counting."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ Counted = dict[str, int | None]
 
 @dataclass(frozen=True)
 class Wish:
-    """The requested limits of a group.
+    """The requested limits of a control group.
 
     Attributes:
         name: Name of its directory.
@@ -55,51 +55,51 @@ class Wish:
 
 
 class Group(Protocol):
-    """A group that was made for one run."""
+    """Interface of a control group that was made for one run."""
 
     version: int
     # Sentences on these limits for readers.
     notes: list[str]
 
     def settle(self, journal: Journal) -> None:
-        """Limit writes that happen outside the engine's processes.
+        """Limit writes that the kernel makes outside the engine's processes.
 
         The caller must call it after the data are loaded.
         """
         ...
 
     def members(self) -> list[Path]:
-        """Return the files to which a process writes its pid to join."""
+        """Return the files to which a process writes its pid to join the control group."""
         ...
 
     def effective(self) -> Mapping[str, float | None]:
-        """Return the limits that the kernel reports; None if it reports none."""
+        """Return the control group's limits as the kernel reports them; None if it does not."""
         ...
 
     def counted(self) -> Counted:
-        """Return the counters by the names of `COUNTERS`; None if not counted."""
+        """Return the control group's counters by the names of `COUNTERS`; None if not counted."""
         ...
 
 
 def made(directory: Path, journal: Journal) -> None:
-    """Make a group's directory, after the journal has it.
+    """Make a control group's directory, after the journal has it.
 
     Raises `RunFailedError`.
     """
     if directory.exists():
-        raise RunFailedError(f"--limit: the control group {directory} is there already: remove it")
+        raise RunFailedError(f"--limit: the control group {directory} exists already: remove it")
     journal.note(Step("leave_group", str(directory), f"control group {directory}"))
     try:
         directory.mkdir()
     except OSError as error:
         raise RunFailedError(
-            f"--limit: the control group {directory} cannot be made: {error.strerror}. Run as root,"
-            " or leave it out"
+            f"--limit: the control group {directory} cannot be created: {error.strerror}. Run "
+            "as root, or remove --limit"
         ) from error
 
 
 def written(file: Path, text: str) -> None:
-    """Write one value to a file of a group.
+    """Write one value to a file of a control group.
 
     The `RunFailedError` says how to fix a failure.
     """
@@ -107,18 +107,18 @@ def written(file: Path, text: str) -> None:
         file.write_text(text, encoding="ascii")
     except FileNotFoundError as error:
         raise RunFailedError(
-            f"--limit: this kernel has no {file.name}: it was built without that limit; leave it"
-            " out"
+            f"--limit: this kernel has no {file.name}, because it was built without that limit: "
+            "remove the limit"
         ) from error
     except OSError as error:
         raise RunFailedError(
-            f"--limit: the kernel refuses {text!r} in {file}: {error.strerror}. A group around it"
-            " may allow less; ask for less, or leave it out"
+            f"--limit: the kernel rejects {text!r} in {file}: {error.strerror}. A parent "
+            "control group may allow less: use a smaller limit, or remove it"
         ) from error
 
 
 def read_text(file: Path) -> str | None:
-    """Return a file's text; None if the kernel has no such file."""
+    """Return a kernel file's text; None if the kernel has no such file."""
     try:
         return file.read_text(encoding="ascii").strip()
     except (OSError, UnicodeDecodeError):
@@ -126,11 +126,11 @@ def read_text(file: Path) -> str | None:
 
 
 def keyed(file: Path) -> dict[str, int]:
-    """Return the values in a file of lines `name value`."""
+    """Return the values in a kernel file of lines `name value`."""
     pairs = (line.split() for line in (read_text(file) or "").splitlines())
     return {pair[0]: int(pair[1]) for pair in pairs if len(pair) == 2}  # noqa: PLR2004 - a pair
 
 
 def whole(text: str | None) -> int | None:
-    """Return a number from a text; None for an empty text or a word such as `max`."""
+    """Return a number from a kernel file's text; None for empty text or `max`."""
     return int(text) if text is not None and text.lstrip("-").isdecimal() else None

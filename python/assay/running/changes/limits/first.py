@@ -1,4 +1,4 @@
-"""A control group of version 1: a directory in the tree of each needed controller."""
+"""Control groups of version 1: one directory in the tree of each needed controller."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ OF_WRITES = (limit.WRITE_IOPS, limit.WRITE_RATE)
 
 
 class FirstGroup:
-    """A control group of version 1; see `contract.Group`."""
+    """A control group of version 1, as directories in several trees."""
 
     version = 1
 
@@ -62,7 +62,7 @@ class FirstGroup:
         self._top = _top(hierarchies.first["blkio"]) if "blkio" in needed else None
 
     def settle(self, journal: Journal) -> None:
-        """Limit the kernel's own threads on a device that no other program uses.
+        """Limit the kernel's own threads that write to the data's device.
 
         The kernel's threads write dirty pages of all processes and run in the root group.
         """
@@ -80,15 +80,15 @@ class FirstGroup:
         )
 
     def members(self) -> list[Path]:
-        """Return the member files; implements `contract.Group`."""
+        """The member files of a version 1 control group."""
         return [group / MEMBERS for group in dict.fromkeys(self._groups.values())]
 
     def effective(self) -> dict[str, float | None]:
-        """Return the limits in force; implements `contract.Group`."""
+        """The limits in force in a version 1 control group."""
         return {name: self._effective_limit(name) for name in self._wish.limits}
 
     def counted(self) -> Counted:
-        """Return the counters; implements `contract.Group`."""
+        """The counters of a version 1 control group."""
         counted: Counted = dict.fromkeys(COUNTERS)
         if (group := self._groups.get("cpu")) is not None:
             stat = keyed(group / "cpu.stat")
@@ -129,7 +129,7 @@ class FirstGroup:
             )
 
     def _place(self, around: Path) -> None:
-        """Set CPUs and memory nodes, without which the kernel lets no process enter the group."""
+        """Set the control group's CPUs and memory nodes, without which no process may enter it."""
         mems = read_text(around / "cpuset.effective_mems") or read_text(around / "cpuset.mems")
         written(self._groups["cpuset"] / "cpuset.mems", mems or "0")
         cpus = ",".join(map(str, self._wish.cpus))
@@ -148,7 +148,7 @@ class FirstGroup:
         return None if group is None else read_text(group / file)
 
     def _effective_limit(self, name: str) -> float | None:
-        """Return a limit that the kernel reports."""
+        """Return a version 1 control group's limit as the kernel reports it."""
         match name:
             case limit.CPU:
                 return self._cores()
@@ -174,24 +174,24 @@ class FirstGroup:
         return None
 
     def _serviced(self, file: str) -> tuple[int | None, int | None]:
-        """Return reads and writes of the device; 0 before its first request."""
+        """Return the number of reads and writes of the device; 0 before its first request."""
         counts = {fields[1]: int(fields[2]) for fields in self._lines(file)}
         return counts.get("Read", 0), counts.get("Write", 0)
 
     def _lines(self, file: str) -> Iterable[list[str]]:
-        """Yield the words of each line about the engine's device."""
+        """Yield the words of each line about the data's device in a control group file."""
         lines = (self._text("blkio", file) or "").splitlines()
         number = self._wish.device.number if self._wish.device else None
         return [line.split() for line in lines if line.split()[:1] == [number]]
 
 
 def needed_controllers(limits: Iterable[str]) -> list[str]:
-    """Return controllers of version 1 that limits need."""
+    """Return the version 1 controllers that some limits need."""
     return list(dict.fromkeys(CONTROLLERS[name] for name in limits))
 
 
 def _top(group: Path) -> Path:
-    """Return the topmost group above a group, the only one with the file for a release agent."""
+    """Return the topmost control group above a group."""
     return next((above for above in (group, *group.parents) if _is_top(above)), group)
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def group_of(wish: Wish, hierarchies: Hierarchies, journal: Journal) -> Group:
-    """Return a group with the requested limits; undoing the journal removes it.
+    """Return a control group with the requested limits; undoing the journal removes it.
 
     Raises:
         UsageError: If this host has no controller for them, or if Assay may not write to it.
@@ -43,14 +43,15 @@ def check(limits: Iterable[str], hierarchies: Hierarchies) -> None:
     ]
     if not second_missing:
         raise UsageError(
-            f"--limit {', '.join(limits)}: {hierarchies.second} and the groups above it are not"
-            " ours to make groups in: run as root, or under"
+            f"--limit {', '.join(limits)}: Assay may not create control groups in "
+            f"{hierarchies.second} or its parents: run as root, or under"
             " `systemd-run --user --scope -p Delegate=yes`"
         )
     names = ", ".join(f"{name} ({second.CONTROLLERS[name]})" for name in second_missing)
     raise UsageError(
-        f"--limit: this host has no control groups for {names}: mount version 2 at /sys/fs/cgroup"
-        " with these controllers, or leave it out; `assay doctor` shows what there is"
+        f"--limit: this host has no control groups for {names}: mount version 2 at "
+        "/sys/fs/cgroup with these controllers, or remove the limit; `assay doctor` shows the "
+        "available controllers"
     )
 
 
@@ -60,9 +61,9 @@ def _check_writable(limits: Iterable[str], hierarchies: Hierarchies) -> None:
         own = group / "assay"
         if not os.access(group, os.W_OK):
             raise UsageError(
-                f"--limit: {group} is not ours to make groups in: run as root, or have root make"
-                " a group of your own and move your shell there"
+                f"--limit: Assay may not create control groups in {group}: run as root, or let "
+                "root create a group for you and move your shell into it"
                 f" (`mkdir {own}; chown -R $USER {own};"
-                f" echo SHELL_PID > {own}/cgroup.procs`). Never chown {group} itself: who owns it"
-                " can change the limits of all services in it"
+                f" echo SHELL_PID > {own}/cgroup.procs`). Never chown {group} itself: its owner "
+                "can change the limits of all services in it"
             )

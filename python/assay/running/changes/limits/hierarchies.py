@@ -1,4 +1,4 @@
-"""Finds the mounted control groups, this process's groups, and their write permissions.
+"""Finds the mounted control groups, and those of the current process.
 
 In version 1 controllers have separate trees or share one; in version 2 all are in one tree. A host
 may have controllers of both versions.
@@ -14,7 +14,7 @@ ROOT = Path("/")
 
 @dataclass(frozen=True)
 class Hierarchies:
-    """Directories of the groups that this process is in.
+    """Directories of the control groups that this process is in.
 
     Attributes:
         first: Directory of this process's group, by controller of version 1.
@@ -28,14 +28,14 @@ class Hierarchies:
     top: Path | None = None
 
     def controllers(self) -> set[str]:
-        """Return controllers that the tree of version 2 can provide."""
+        """Return the controllers that the version 2 tree of control groups offers."""
         if self.top is None:
             return set()
         return set((self.top / "cgroup.controllers").read_text(encoding="ascii").split())
 
 
 def find_hierarchies(root: Path = ROOT) -> Hierarchies:
-    """Find this process's control groups; `root` has /proc and the mounts."""
+    """Return the control groups of the current process."""
     try:
         mounts = (root / "proc/self/mountinfo").read_text(encoding="utf-8").splitlines()
         members = (root / "proc/self/cgroup").read_text(encoding="utf-8").splitlines()
@@ -58,13 +58,13 @@ def find_hierarchies(root: Path = ROOT) -> Hierarchies:
 
 
 def _membership(line: str) -> list[tuple[str, str]]:
-    """Return controllers of a tree, with this process's group path; version 2 names none."""
+    """Return the controllers in a line of /proc/self/cgroup, with this process's group."""
     _, controllers, path = line.split(":", 2)
     return [(name, path) for name in controllers.split(",")]
 
 
 def _group(mounted: Path, within: str, path: str) -> Path:
-    """Return this process's group directory, if only the part below `within` is mounted."""
+    """Return the directory of this process's control group below a mount."""
     below = PurePosixPath(path)
     if not below.is_relative_to(within):
         return mounted

@@ -1,4 +1,4 @@
-"""Parses limits from texts: `cpu=0.5`, `read-iops=500`, `memory=512MB`."""
+"""Parses resource limits from texts such as `cpu=0.5` or `memory=512MB`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Limits = dict[str, float]
 
 
 def parse_limits(asked: Mapping[str, str]) -> Limits:
-    """Return limits by name, in the units of `model/limit.py`.
+    """Return resource limits by name from texts such as `cpu=0.5`.
 
     Raises:
         UsageError: If a limit is unknown, or its value is not an amount.
@@ -32,13 +32,13 @@ def parse_limits(asked: Mapping[str, str]) -> Limits:
 
 
 def period_us(cores: float) -> int:
-    """Return the period of CPU time in µs: as short as possible, so that short work is limited."""
+    """Return the period of a CPU limit in microseconds, as short as possible."""
     enough = cores * CPU_PERIOD_US >= CPU_QUOTA_US_MIN
     return CPU_PERIOD_US if enough else CPU_LONG_PERIOD_US
 
 
 def quota_us(cores: float) -> int:
-    """Return the CPU time of one period in µs."""
+    """Return the CPU time in microseconds that a limit allows in one period."""
     return round(cores * period_us(cores))
 
 
@@ -52,7 +52,9 @@ def _parsed(name: str, text: str) -> float:
     least = {CPU: CPU_CORES_MIN, MEMORY: MEMORY_BYTES_MIN}.get(name, 1)
     if not least <= value < float("inf"):
         minimum = bytes_text(least) if name == MEMORY else f"{least:g}"
-        raise UsageError(f"--limit {name}={text}: {minimum} is the least; leave it out for none")
+        raise UsageError(
+            f"--limit {name}={text}: the minimum is {minimum}; remove the limit for none"
+        )
     return value
 
 

@@ -24,5 +24,7 @@ def cpus_for(request: RunRequest) -> list[int]:
     of_client = set(request.pin.get("client", ()))
     ours = sorted(os.sched_getaffinity(0), key=lambda cpu: (cpu in of_client, cpu))
     if count > len(ours):
-        raise UsageError(f"--limit cpus={count}: {len(ours)} CPUs are ours to use; ask for fewer")
+        raise UsageError(
+            f"--limit cpus={count}: Assay may use {len(ours)} CPUs: write a smaller number"
+        )
     return sorted(ours[:count])

@@ -1,4 +1,4 @@
-"""A control group of version 2: a directory in the nearest group with the needed controllers."""
+"""Control groups of version 2: one directory in the nearest group with the controllers."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ NS_PER_US = 1000
 
 
 class SecondGroup:
-    """A control group of version 2; see `contract.Group`."""
+    """A control group of version 2, as one directory."""
 
     version = 2
 
@@ -57,18 +57,18 @@ class SecondGroup:
         self._limit()
 
     def settle(self, journal: Journal) -> None:
-        """Do nothing: in version 2 the kernel also limits these writes; see `contract.Group`."""
+        """Do nothing, because version 2 control groups also limit the kernel's writes."""
 
     def members(self) -> list[Path]:
-        """Return the member files; implements `contract.Group`."""
+        """The member files of a version 2 control group."""
         return [self._group / MEMBERS]
 
     def effective(self) -> dict[str, float | None]:
-        """Return the limits in force; implements `contract.Group`."""
+        """The limits in force in a version 2 control group."""
         return {name: self._effective_limit(name) for name in self._wish.limits}
 
     def counted(self) -> Counted:
-        """Return the counters; implements `contract.Group`."""
+        """The counters of a version 2 control group."""
         counted: Counted = dict.fromkeys(COUNTERS)
         needed = needed_controllers(self._wish.limits)
         if "cpu" in needed:
@@ -95,7 +95,7 @@ class SecondGroup:
         return counted
 
     def _have_given(self, parent: Path) -> None:
-        """Make a group delegate its controllers to those below it.
+        """Let the child control groups of a control group use the resource controllers that it has.
 
         The delegation is not reverted: other groups may use it by then, and it limits no process.
         """
@@ -128,7 +128,7 @@ class SecondGroup:
         return read_text(self._group / file)
 
     def _effective_limit(self, name: str) -> float | None:
-        """Return a limit that the kernel reports."""
+        """Return a version 2 control group's limit as the kernel reports it."""
         match name:
             case limit.CPU:
                 return self._cores()
@@ -152,7 +152,7 @@ class SecondGroup:
         return whole(self._device_stats("io.max").get(THROTTLES[name]))
 
     def _device_stats(self, file: str) -> dict[str, str]:
-        """Return the engine's device counters in a file: `7:0 rbytes=1 wbytes=2`."""
+        """Return the device's counters in a control group file, such as `rbytes=1 wbytes=2`."""
         number = self._wish.device.number if self._wish.device else None
         for line in (self._text(file) or "").splitlines():
             first, *rest = line.split()
@@ -162,12 +162,12 @@ class SecondGroup:
 
 
 def needed_controllers(limits: Iterable[str]) -> list[str]:
-    """Return controllers of version 2 that limits need."""
+    """Return the version 2 controllers that some limits need."""
     return list(dict.fromkeys(CONTROLLERS[name] for name in limits))
 
 
 def parent_for(limits: Iterable[str], hierarchies: Hierarchies) -> Path | None:
-    """Return the nearest group, from this process's upwards, that can contain these limits.
+    """Return the nearest control group that can contain groups with the needed limits.
 
     The result is None if no such group is writable. Except for the root, a group with processes
     cannot delegate controllers, so it is rarely this process's own group.
@@ -192,7 +192,7 @@ def _upwards(hierarchies: Hierarchies) -> Iterator[Path]:
 
 
 def _is_top(group: Path) -> bool:
-    """Return True for the topmost group, which has no type; a container's topmost group has one."""
+    """Return True for the topmost control group."""
     return not (group / "cgroup.type").exists()
 
 

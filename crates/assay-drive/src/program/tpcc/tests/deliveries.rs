@@ -102,14 +102,14 @@ fn districts_without_a_new_order_are_skipped() {
 #[test]
 fn an_order_without_its_rows_is_told() {
     let file = file();
-    for (empty, told) in [("orders", "no order 2101"), ("amounts", "no line of order 2101")] {
+    for (empty, expected) in [("orders", "no order 2101"), ("amounts", "no line of order 2101")] {
         let mut program = opened("tpcc.delivery", &file, ALONE).unwrap();
         program.draw();
         let mut shop = Shop::new(&[ALL]);
         let mut answer =
             |sent: &Sent| if sent.name == empty { Vec::new() } else { shop.answer(sent) };
         let refused = attempt(&mut *program, &file, &mut answer).unwrap_err();
-        assert!(refused.contains(told), "{refused}");
+        assert!(refused.contains(expected), "{refused}");
     }
     let mut program = opened("tpcc.delivery", &file, ALONE).unwrap();
     program.draw();

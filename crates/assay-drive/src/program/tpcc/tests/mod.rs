@@ -88,7 +88,7 @@ fn operation(statements: &[(&str, &[&str])]) -> ScriptOperation {
                 None => vec![String::from(*bind)],
             });
             let values = written.map(|register| {
-                let place = operation.registers.iter().position(|known| *known == register);
+                let place = operation.registers.iter().position(|name| *name == register);
                 place.unwrap_or_else(|| {
                     operation.registers.push(register);
                     operation.registers.len() - 1
@@ -119,8 +119,8 @@ const ALONE: Who = Who { warehouses: 1, terminals: 0, seed: 1, session: 0 };
 const OF_FOUR: Who = Who { warehouses: 4, ..ALONE };
 
 fn opened(name: &str, operation: &ScriptOperation, who: Who) -> Result<Box<dyn Program>, String> {
-    let told = [("warehouses", who.warehouses), ("terminals", who.terminals)];
-    let parameters = told.map(|(name, value)| (name.to_string(), value)).into();
+    let entries = [("warehouses", who.warehouses), ("terminals", who.terminals)];
+    let parameters = entries.map(|(name, value)| (name.to_string(), value)).into();
     let (seed, session) = (who.seed, who.session);
     open(name, Asked { operation, parameters: &parameters, seed, session }).unwrap()
 }
@@ -174,9 +174,9 @@ fn find<'a>(sent: &'a [Sent], name: &str) -> &'a Sent {
 /// A mark of a program, by name.
 fn mark(program: &dyn Program, wanted: &str) -> u32 {
     let mut shift = 0;
-    for told in MARKS {
+    for field in MARKS {
         let (name, bits) =
-            told.split_once(':').map_or((*told, 1), |(a, b)| (a, b.parse().unwrap()));
+            field.split_once(':').map_or((*field, 1), |(a, b)| (a, b.parse().unwrap()));
         if name == wanted {
             return (program.marks() >> shift) & ((1 << bits) - 1);
         }

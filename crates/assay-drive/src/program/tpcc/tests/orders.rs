@@ -76,10 +76,10 @@ fn counted(takes: bool, who: Who) -> Counted {
         let numbers: Vec<i64> = (1..=written.elements as i64).collect();
         assert_eq!(written.integers("ol_number"), numbers);
         let mut seen = BTreeSet::new();
-        for (item, supply, quantity, amount, told) in lines(written) {
+        for (item, supply, quantity, amount, stock_info) in lines(written) {
             assert!((1..=ITEMS).contains(&item) && (1..=10).contains(&quantity));
             assert_eq!(amount, quantity * price(item));
-            assert_eq!(told, info((supply, item)));
+            assert_eq!(stock_info, info((supply, item)));
             let stock = model.stock_of((supply, item));
             stock[0] = if stock[0] >= quantity + 10 { stock[0] } else { stock[0] + 91 } - quantity;
             stock[1] += quantity;
@@ -109,13 +109,13 @@ fn counted(takes: bool, who: Who) -> Counted {
 #[test]
 fn orders_are_as_the_specification_draws_them() {
     for takes in [false, true] {
-        let found = counted(takes, OF_FOUR);
-        assert!(is_near(found.rolled_back as f64 / PLAYED as f64, 0.01, PLAYED));
-        assert!(is_near(found.remote as f64 / found.lines as f64, 0.01, found.lines));
-        assert!((9.8..10.2).contains(&(found.lines as f64 / PLAYED as f64)));
-        assert_eq!(found.lengths, (5..=15).collect());
-        assert_eq!(found.orders.len() as i64, 4 * DISTRICTS);
-        assert!(found.repeated > 0, "some orders have two lines of the same stock");
+        let counts = counted(takes, OF_FOUR);
+        assert!(is_near(counts.rolled_back as f64 / PLAYED as f64, 0.01, PLAYED));
+        assert!(is_near(counts.remote as f64 / counts.lines as f64, 0.01, counts.lines));
+        assert!((9.8..10.2).contains(&(counts.lines as f64 / PLAYED as f64)));
+        assert_eq!(counts.lengths, (5..=15).collect());
+        assert_eq!(counts.orders.len() as i64, 4 * DISTRICTS);
+        assert!(counts.repeated > 0, "some orders have two lines of the same stock");
     }
 }
 
@@ -226,7 +226,7 @@ fn what_a_terminal_shows_is_exact() {
 #[test]
 fn what_should_be_there_and_is_not_is_told() {
     let file = file(false);
-    for (empty, told) in
+    for (empty, expected) in
         [("customer", "no customer"), ("items", "no item"), ("stock", "no stock of (1,")]
     {
         let mut program = opened("tpcc.new-order", &file, ALONE).unwrap();
@@ -236,7 +236,7 @@ fn what_should_be_there_and_is_not_is_told() {
             if sent.name == empty { Vec::new() } else { database.answer(sent) }
         };
         let refused = attempt(&mut *program, &file, &mut answer).unwrap_err();
-        assert!(refused.contains(told), "{refused}");
+        assert!(refused.contains(expected), "{refused}");
     }
 }
 

@@ -16,22 +16,28 @@ fn refused(statements: &[(&str, &[&str])]) -> String {
 
 #[test]
 fn a_missing_statement_is_told_with_those_there_are() {
-    let told = refused(&[("low_stock", &[])]);
-    assert_eq!(told, "tpcc.stock-level: no statement is named district: begin, commit, low_stock");
+    let message = refused(&[("low_stock", &[])]);
+    assert_eq!(
+        message,
+        "tpcc.stock-level: no statement is named district: begin, commit, low_stock"
+    );
 }
 
 #[test]
 fn an_unknown_statement_is_told_with_those_it_asks() {
-    let told = refused(&[("district", &[]), ("low_stock", &[]), ("lunch", &[])]);
-    assert!(told.contains("\"lunch\", but these: begin, district, low_stock, commit"), "{told}");
+    let message = refused(&[("district", &[]), ("low_stock", &[]), ("lunch", &[])]);
+    assert!(
+        message.contains("\"lunch\", but these: begin, district, low_stock, commit"),
+        "{message}"
+    );
 }
 
 #[test]
 fn an_unknown_register_is_told_with_those_there_are() {
-    let told = refused(&[("district", &["w"]), ("low_stock", &[])]);
-    assert!(told.contains("no register \"w\", but these: w_id, d_id, threshold"), "{told}");
-    let told = refused(&[("district", &["w_id.#"]), ("low_stock", &[])]);
-    assert!(told.contains("\"w_id.1\": there is one w_id, and no list"), "{told}");
+    let message = refused(&[("district", &["w"]), ("low_stock", &[])]);
+    assert!(message.contains("no register \"w\", but these: w_id, d_id, threshold"), "{message}");
+    let message = refused(&[("district", &["w_id.#"]), ("low_stock", &[])]);
+    assert!(message.contains("\"w_id.1\": there is one w_id, and no list"), "{message}");
     let zero = operation(&[("begin", &[]), ("oldest", &["asked_d_id.0"]), ("orders", &[])]);
     let zero = ScriptOperation {
         statements: [
@@ -41,20 +47,20 @@ fn an_unknown_register_is_told_with_those_there_are() {
         .concat(),
         ..zero
     };
-    let told = opened("tpcc.delivery", &zero, ALONE).err().unwrap();
-    assert!(told.contains("elements are numbered from 1"), "{told}");
+    let message = opened("tpcc.delivery", &zero, ALONE).err().unwrap();
+    assert!(message.contains("elements are numbered from 1"), "{message}");
 }
 
 #[test]
 fn a_program_needs_its_warehouses() {
     let file = stock_level(&[("district", &[]), ("low_stock", &[])]);
-    let told = opened("tpcc.stock-level", &file, Who { warehouses: 0, ..ALONE }).err().unwrap();
-    assert!(told.contains("there are 0 warehouses"), "{told}");
+    let message = opened("tpcc.stock-level", &file, Who { warehouses: 0, ..ALONE }).err().unwrap();
+    assert!(message.contains("there are 0 warehouses"), "{message}");
     let parameters = std::collections::BTreeMap::new();
     let asked =
         crate::program::Asked { operation: &file, parameters: &parameters, seed: 1, session: 0 };
-    let told = crate::program::open("tpcc.stock-level", asked).err().unwrap();
-    assert!(told.contains("the parameter warehouses is not given"), "{told}");
+    let message = crate::program::open("tpcc.stock-level", asked).err().unwrap();
+    assert!(message.contains("the parameter warehouses is not given"), "{message}");
 }
 
 #[test]
@@ -70,8 +76,8 @@ fn a_list_that_is_too_long_for_the_file_is_told() {
     file.statements.retain(|one| one.elements.is_none_or(|elements| elements < 10));
     let mut program = opened("tpcc.delivery", &file, ALONE).unwrap();
     program.draw();
-    let told = super::attempt(&mut *program, &file, &mut |_| Vec::new()).unwrap_err();
-    assert!(told.contains("no statement takes 10 elements"), "{told}");
+    let message = super::attempt(&mut *program, &file, &mut |_| Vec::new()).unwrap_err();
+    assert!(message.contains("no statement takes 10 elements"), "{message}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-"""Prepares a user's statements without executing them."""
+"""Prepares a user's statements on SQLite without executing them."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ NO_VALUES = "its values are those of a program"
 def try_statements(
     connection: apsw.Connection, operations: Sequence[Sequence[Trial]]
 ) -> list[list[Tried]]:
-    """Try statements with EXPLAIN; implements `assay.engines.checking.TriesStatements`."""
+    """Prepare statements with EXPLAIN, and return refusals."""
     return [[_tried(connection, trial) for trial in trials] for trials in operations]
 
 
 def known_tables(connection: apsw.Connection) -> list[KnownTable]:
     """Return the tables of the file with their columns."""
-    rows = connection.execute(script("trying/tables.sql")).fetchall()
+    rows = connection.execute(script("preflight/tables.sql")).fetchall()
     return [
         KnownTable("", str(name), tuple(str(column) for _, column in columns))
         for name, columns in groupby(rows, key=lambda row: row[0])

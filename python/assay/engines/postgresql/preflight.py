@@ -1,4 +1,4 @@
-"""Prepares a user's statements without executing them, and reads their estimated cost.
+"""Prepares a user's statements on PostgreSQL without executing them, and reads their cost.
 
 Statements are prepared in one read-only transaction, which is rolled back.
 """
@@ -44,26 +44,26 @@ OF_TABLES = ("insert", "update", "delete", "truncate")
 
 
 def try_statements(instance: Instance, operations: Sequence[Sequence[Trial]]) -> list[list[Tried]]:
-    """Try statements with EXPLAIN; implements `assay.engines.checking.TriesStatements`."""
+    """Prepare statements with EXPLAIN, and return refusals and costs."""
     import psycopg
 
     connection: Connection = instance.handle
     tried: list[list[Tried]] = []
     try:
         with connection.transaction(force_rollback=True):
-            connection.execute(file_text("trying/read_only.sql"))
+            connection.execute(file_text("preflight/read_only.sql"))
             connection.execute(file_text("plans/limit.sql"), [LIMIT_MS])
             for trials in operations:
                 with connection.transaction(force_rollback=True):
                     tried.append([_tried(connection, trial) for trial in trials])
     except psycopg.Error as error:
-        raise EngineError(f"PostgreSQL does not prepare statements: {error}") from error
+        raise EngineError(f"PostgreSQL cannot prepare statements: {error}") from error
     return tried
 
 
 def known_tables(instance: Instance) -> list[KnownTable]:
     """Return the tables that the role can access."""
-    rows = execute(instance.handle, file_text("trying/tables.sql")).fetchall()
+    rows = execute(instance.handle, file_text("preflight/tables.sql")).fetchall()
     return [
         KnownTable(schema, name, tuple(columns), visible)
         for schema, name, columns, visible in cast("list[tuple[str, str, list[str], bool]]", rows)
@@ -106,7 +106,7 @@ def _executed(connection: Connection, trial: Trial) -> Tried:
 
 
 def _explained(connection: Connection, trial: Trial) -> Tried:
-    """Return the optimiser's estimate, for which the server also checks permissions."""
+    """Return the optimiser's estimate for a statement."""
     import psycopg
 
     values = [None if value is None else str(value) for value in trial.values or ()]
@@ -146,7 +146,7 @@ def _refused(connection: Connection, first: str, error: psycopg.Error, offset: i
 
 
 def _grant(message: str, first: str, user: str) -> str | None:
-    """Return the statement that grants a denied permission."""
+    """Return the GRANT statement for a denied permission."""
     match = DENIED.match(message)
     if match is None:
         return None

@@ -1,4 +1,4 @@
-"""Delays interruptions until current writes are complete."""
+"""Delays signals that end a run until current writes are complete."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Interruptions:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Remember a signal during the block; raise it as `KeyboardInterrupt` at its end."""
+        """Hold SIGTERM back during the block; raise `KeyboardInterrupt` at its end."""
         before = signal.signal(signal.SIGTERM, self._hear)
         try:
             yield
@@ -36,7 +36,7 @@ class Interruptions:
 
     @contextmanager
     def welcome(self) -> Iterator[None]:
-        """Let a signal interrupt at once during the block, inside of `held`."""
+        """Let SIGTERM interrupt at once during the block, inside of `held`."""
         self._welcome = True
         try:
             self._heed()

@@ -55,7 +55,7 @@ def dialects_at(dsn: str) -> tuple[str, ...]:
 
 
 def try_statements(link: Link, operations: Sequence[Sequence[Trial]]) -> list[list[Tried]]:
-    """Try statements with EXPLAIN; implements `assay.engines.checking.TriesStatements`."""
+    """Prepare statements by JDBC with EXPLAIN, and return refusals and costs."""
     return [[_tried(link, trial) for trial in trials] for trials in operations]
 
 

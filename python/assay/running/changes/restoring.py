@@ -1,4 +1,4 @@
-"""Lists a host's changes that runs have not reverted, and whether the runs are still active."""
+"""Reverts host changes of runs that have ended without doing so, and lists those of all runs."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from assay.running.changes.undo import SUFFIX, Journal, put_back
-from assay.running.processes import guardian
+from assay.running.processes.instance_files import journal_of
 from assay.running.server.instances import is_guarded, lives_here, sweep
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Left:
-    """The changes that one run has not reverted.
+    """The host changes that one run has not reverted.
 
     Attributes:
         run: Id of the run.
@@ -34,12 +34,12 @@ class Left:
 
 
 def changed_now(instances: Path) -> list[Left]:
-    """Return all current changes by runs whose instances are below a directory."""
+    """Return all host changes in force by runs with instances below a directory."""
     return [_read_left(path, instances) for path in _journals(instances)]
 
 
 def restore_left(instances: Path) -> list[Left]:
-    """Revert changes of dead runs, with their instances; return all changes and those that remain.
+    """Revert host changes of dead runs; return all changes and those that remain.
 
     Changes of an active run are not touched.
     """
@@ -48,7 +48,7 @@ def restore_left(instances: Path) -> list[Left]:
     sweep(instances)
     restored = []
     for left in before:
-        path = guardian.journal_of(instances / left.run)
+        path = journal_of(instances / left.run)
         problems: list[str] = []
         if left.whose == "left" and path.exists():
             problems = put_back(path)
@@ -57,7 +57,7 @@ def restore_left(instances: Path) -> list[Left]:
 
 
 def _journals(instances: Path) -> list[Path]:
-    return sorted(guardian.journal_of(instances / "any").parent.glob(f"*{SUFFIX}"))
+    return sorted(journal_of(instances / "any").parent.glob(f"*{SUFFIX}"))
 
 
 def _read_left(path: Path, instances: Path) -> Left:

@@ -1,4 +1,4 @@
-"""Prepares a user's statements without executing them."""
+"""Prepares a user's statements on DuckDB without executing them."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ UNTRIED = "it is no statement that DuckDB explains"
 def try_statements(
     connection: duckdb.DuckDBPyConnection, operations: Sequence[Sequence[Trial]]
 ) -> list[list[Tried]]:
-    """Try statements with EXPLAIN; implements `assay.engines.checking.TriesStatements`."""
+    """Prepare statements with EXPLAIN, and return refusals and costs."""
     return [[_tried(connection, trial) for trial in trials] for trials in operations]
 
 
 def known_tables(connection: duckdb.DuckDBPyConnection, text: str) -> list[KnownTable]:
-    """Return the known tables; `text` selects schema, table and columns."""
+    """Return the tables of a DuckDB database, by a given query on its catalogue."""
     rows = connection.execute(text).fetchall()
     return [KnownTable(schema, name, tuple(columns)) for schema, name, columns in rows]
 
@@ -52,17 +52,17 @@ def _tried(connection: duckdb.DuckDBPyConnection, trial: Trial) -> Tried:
     return Tried()
 
 
-def _refused(text: str, words: str) -> Refusal:
-    message = CLASS.sub("", words.splitlines()[0]).rstrip("!")
+def _refused(text: str, error_text: str) -> Refusal:
+    message = CLASS.sub("", error_text.splitlines()[0]).rstrip("!")
     for pattern, kind in KINDS:
-        if (match := pattern.search(words)) is not None:
-            return Refusal(kind, message, match[1] or None, _position(text, words))
-    return Refusal("other", message, None, _position(text, words))
+        if (match := pattern.search(error_text)) is not None:
+            return Refusal(kind, message, match[1] or None, _position(text, error_text))
+    return Refusal("other", message, None, _position(text, error_text))
 
 
-def _position(text: str, words: str) -> int | None:
-    """Return the position of the line that DuckDB's error quotes; None without a quote."""
-    match = LINE.search(words)
+def _position(text: str, error_text: str) -> int | None:
+    """Return the text position of the line that DuckDB's error quotes; None without one."""
+    match = LINE.search(error_text)
     if match is None:
         return None
     return sum(len(line) + 1 for line in text.split("\n")[: int(match[1]) - 1])

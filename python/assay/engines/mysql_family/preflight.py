@@ -1,4 +1,4 @@
-"""Prepares a user's statements without executing them, and reads their estimated cost.
+"""Prepares a user's statements on MySQL without executing them, and reads their cost.
 
 A separate connection is used, so that settings of the statements do not persist.
 """
@@ -61,7 +61,7 @@ COSTS = (
 def try_statements(
     instance: Instance, operations: Sequence[Sequence[Trial]], conf: Path
 ) -> list[list[Tried]]:
-    """Try statements with PREPARE and EXPLAIN; `conf` is the engine's directory."""
+    """Prepare statements with PREPARE, and EXPLAIN them for the cost."""
     connection = connect(instance.address)
     try:
         tried = []
@@ -81,7 +81,7 @@ def try_statements(
 def known_tables(instance: Instance) -> list[KnownTable]:
     """Return the tables that the account can access."""
     try:
-        rows = _rows(instance.handle, file_text("trying/tables.sql"))
+        rows = _rows(instance.handle, file_text("preflight/tables.sql"))
     except pymysql.Error as error:
         raise EngineError(f"the server does not list its tables: {error_text(error)}") from error
     return [
@@ -104,8 +104,8 @@ def _tried(connection: Connection, trial: Trial, conf: Path) -> Tried:
     else:
         text = bound(pieces(trial.text), values, connection.escape)
     try:
-        _rows(connection, filled("trying/prepare.sql", texts={"text": text}))
-        _rows(connection, file_text("trying/forget.sql"))
+        _rows(connection, filled("preflight/prepare.sql", texts={"text": text}))
+        _rows(connection, file_text("preflight/forget.sql"))
         if values is None or first not in EXPLAINED:
             return Tried()
         return _guessed(_rows(connection, f"{file_text('plans/estimated.sql', conf)}\n{text}"))
@@ -156,7 +156,7 @@ def _syntax_position(text: str, message: str) -> int | None:
 
 
 def _grant(message: str) -> str | None:
-    """Return the statement that grants a denied permission."""
+    """Return the GRANT statement for a denied permission."""
     if (match := COLUMN_DENIED.search(message)) is not None:
         privilege, user, column, table = match.groups()
         return f"grant {privilege.lower()} ({column}) on {table} to {user}"

@@ -1,0 +1,124 @@
+"""Advice of findings: an index, a named setting, and what can be advised for a running server."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, get_args
+
+from assay.analysis.findings.changing import is_of_session
+from assay.model.finding import BY_PLANS, Advice, TableChange
+from assay.model.secrets import HIDDEN
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from assay.model.finding import Change
+
+# Kinds of advice that change tables.
+STATEMENTS = get_args(TableChange)
+# Kinds of advice that change a setting.
+SETTINGS = ("setting", "named-setting")
+# The command that carries out advice, as `try_words` writes it.
+TRY = re.compile(r"assay try \S+ [^`]+(?=`)")
+# Beginning of the command, with the words that join it to other advice.
+COMMAND = re.compile(r"(?:; )?`assay try ")
+
+
+def index_advice(
+    table: str, columns: Sequence[str], schema: str | None, gain_share: float
+) -> Advice:
+    """Return the advice to create an index on these columns of a table."""
+    values = {"columns": ",".join(columns)} | ({} if schema is None else {"schema": schema})
+    return Advice("index", table, values, gain_share)
+
+
+def expression_advice(table: str, expression: str, schema: str | None, gain_share: float) -> Advice:
+    """Return the advice to create an index on an SQL expression."""
+    values = {"expression": expression} | ({} if schema is None else {"schema": schema})
+    return Advice("index", table, values, gain_share)
+
+
+def named_setting_advice(
+    setting: str, value: str, gain_share: float | None, *, by_plan: bool = False
+) -> Advice:
+    """Return the advice to set a named setting, with the time share that it would save."""
+    values = {"value": value, **(BY_PLANS if by_plan else {})}
+    return Advice("named-setting", setting, values, gain_share)
+
+
+@dataclass(frozen=True)
+class ServerLimits:
+    """Rights of a run's connections on a server that Assay did not start.
+
+    Attributes:
+        own_tables: Whether the run queried existing tables, which Assay did not create.
+        alterable: False if the run's role may not change the tables.
+        pooled: Whether a connection pooler drops the settings of sessions.
+    """
+
+    own_tables: bool
+    alterable: bool = True
+    pooled: bool = False
+
+
+def for_server(
+    advice: Advice,
+    change: Change | None,
+    to_try: str | None,
+    facts: Mapping[str, Any],
+    limits: ServerLimits,
+) -> tuple[Advice | None, str | None]:
+    """Return the advice and the `assay try` command for a server that Assay did not start.
+
+    The advice is None, and its words are without a command, if `assay try` would refuse the change:
+    a setting that no session can change for itself, or a change of tables that cannot be undone.
+
+    Args:
+        advice: The advised change.
+        change: Its statements; None if the engine declares none.
+        to_try: The command of `try_words`.
+        facts: `engine.advice` of the record.
+        limits: What the run's connections may do.
+    """
+    by_statement = advice.kind in STATEMENTS and limits.own_tables
+    is_undone = change is not None and change.undo is not None
+    if by_statement:
+        is_tried = is_undone and limits.alterable and "statement" not in advice.values
+    elif advice.kind in SETTINGS:
+        is_tried = not limits.pooled and _is_of_one_session(advice, facts)
+    else:
+        # Durability of a running server is its owner's choice.
+        is_tried = advice.kind != "durability" and "statement" not in advice.values
+    if not is_tried:
+        return None, _without_command(to_try)
+    if to_try is not None and by_statement:
+        to_try = TRY.sub(r"\g<0> --allow-changes", to_try, count=1)
+        to_try += ", measures, and takes it back"
+    return advice, to_try
+
+
+def _is_of_one_session(advice: Advice, facts: Mapping[str, Any]) -> bool:
+    """Return True if each session can have the advised setting for itself."""
+    if advice.kind == "setting":
+        return is_of_session(advice, facts)
+    # Each session can change settings of the optimiser. For other settings this is not known.
+    return BY_PLANS.items() <= advice.values.items()
+
+
+def try_command(run_id: str, key: str, dsn: str | None) -> str:
+    """Return the `assay try` command of a finding, with `--dsn ...` if the record has no password.
+
+    Args:
+        run_id: The run.
+        key: Key of the finding.
+        dsn: Address of a running server, as the record has it; None without one.
+    """
+    again = " --dsn ..." if dsn is not None and HIDDEN in dsn else ""
+    return f"assay try {run_id} {key}{again}"
+
+
+def _without_command(to_try: str | None) -> str | None:
+    """Return advice in words without an `assay try` command, which would be refused."""
+    words = COMMAND.split(to_try or "", maxsplit=1)[0]
+    return words or None

@@ -1,0 +1,76 @@
+"""Finds statements that read many rows only to skip them, because of a large OFFSET."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from assay.analysis.findings.plans.plan_time import Timed, fraction_of, timed_nodes
+from assay.analysis.time.operation_tree import COMPUTING
+from assay.model.finding import Evidence
+from assay.model.units import count_text, percent_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from assay.analysis.findings.case import Case
+    from assay.model.finding import Finding
+
+METHOD = "skipped-rows"
+EFFECT_MIN = 0.05
+# Fewer rows are skipped in less time than a query needs to begin.
+SKIPPED_ROWS_MIN = 100
+# Operators that read all their input in any case, however many of their rows are skipped.
+WHOLE_INPUT = ("sort", "top-n", "aggregate", "window", "hash build", "materialize")
+
+# `limit 20000, 1` skips 20,000 rows, too.
+OFFSET = re.compile(r"\boffset\s+(?!0\b)|\blimit\s+[\w${}]+\s*,", re.IGNORECASE)
+
+
+def find(case: Case) -> list[Finding]:
+    """Return a finding for each operation whose plan skips most of the rows that it reads."""
+    nodes = timed_nodes(case)
+    findings = [_finding(case, limit, nodes) for limit in nodes if _skips(limit)]
+    return [finding for finding in findings if finding.effect_share >= EFFECT_MIN]
+
+
+def _skips(limit: Timed) -> bool:
+    if limit.node.operator != "limit" or not OFFSET.search(limit.plan.text or ""):
+        return False
+    if any(part.operator in WHOLE_INPUT for part in limit.node.walk()):
+        return False
+    return _skipped(limit) >= SKIPPED_ROWS_MIN
+
+
+def _skipped(limit: Timed) -> float:
+    """Return the number of rows that reach a limit and are not returned; 0 if not counted."""
+    if limit.node.rows is None or len(limit.node.children) != 1:
+        return 0.0
+    return (limit.node.children[0].rows or 0.0) - limit.node.rows
+
+
+def _finding(case: Case, limit: Timed, nodes: Sequence[Timed]) -> Finding:
+    parts = set(map(id, limit.node.walk()))
+    own = [timed for timed in nodes if id(timed.node) in parts]
+    skipped, returned = _skipped(limit), limit.node.rows or 0.0
+    share = skipped / (skipped + returned)
+    fractions = {name: whole * share for name, whole in fraction_of(own).items()}
+    effect, operation = case.of_run(fractions), limit.operation
+    claim = (
+        f"Large offset: {operation} reads {count_text(skipped + returned)} rows to return "
+        f"{count_text(returned)}; reading the skipped rows took {percent_text(effect)} of the time"
+    )
+    to_try = (
+        "begin each page after the last row of the page before (`where key > ... order by key "
+        "limit ...`) instead of `offset`"
+    )
+    evidence = [
+        Evidence(
+            f"{limit.node.native} returns {count_text(returned)} of the"
+            f" {count_text(skipped + returned)} rows that it gets",
+            f"plan:{operation}",
+        ),
+        Evidence("the statement has an offset", f"statement:{operation}"),
+    ]
+    finding = case.finding(METHOD, claim, fractions, to_try=to_try, evidence=evidence)
+    return finding.without_interval().of(COMPUTING, saved=(0.0, effect))

@@ -1,0 +1,100 @@
+"""Finds inserts into tables with many indexes that no plan of the run reads.
+
+Each new row needs an entry in every index of its table.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from assay.analysis.findings.plans.plan_time import Timed, fraction_of, scaled, timed_nodes
+from assay.analysis.time.operation_tree import COMPUTING
+from assay.model.finding import Evidence
+from assay.model.units import percent_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from assay.analysis.findings.case import Case
+    from assay.model.catalogue import Index
+    from assay.model.finding import Finding
+
+METHOD = "extra-indexes"
+EFFECT_MIN = 0.05
+# A few more indexes are usual, and cost little beside the row, the log and the keys.
+INDEXES_MIN = 4
+NAMES_MAX = 3
+MODIFY = "modify"
+_INSERT = re.compile(r"\binsert\b", re.IGNORECASE)
+TO_SETTLE = (
+    "look up how often the server has read these indexes since it counts (other statements may "
+    "need them), and measure a copy without them"
+)
+
+
+def find(case: Case) -> list[Finding]:
+    """Return a finding for each table whose inserts keep up indexes that the run does not read."""
+    # An operation without a plan may read any index.
+    if not set(case.shares) <= set(case.plans):
+        return []
+    nodes = timed_nodes(case)
+    read = {timed.node.index for timed in nodes if timed.node.index is not None}
+    by_table: dict[tuple[str, str | None], list[Timed]] = {}
+    for timed in nodes:
+        node = timed.node
+        if node.operator == MODIFY and node.object and _INSERT.search(node.native):
+            by_table.setdefault((node.object, node.schema), []).append(timed)
+    findings = [
+        _finding(case, table, inserts, indexes, extra)
+        for (table, schema), inserts in by_table.items()
+        if (indexes := case.indexes_of(table, schema))
+        and len(extra := _extra(case, indexes, read)) >= INDEXES_MIN
+    ]
+    return [finding for finding in findings if finding.effect_share >= EFFECT_MIN]
+
+
+def _extra(case: Case, indexes: Iterable[Index], read: set[str]) -> list[Index]:
+    """Return the indexes that no plan reads and that neither a key nor a foreign key needs."""
+    needed = {(key.table, key.columns[0].lower()) for key in case.foreign_keys if key.columns}
+    return [
+        index
+        for index in indexes
+        if index.name not in read
+        and index.columns
+        and not index.unique
+        and index.predicate is None
+        and (index.table, index.columns[0].strip('"`').lower()) not in needed
+    ]
+
+
+def _finding(
+    case: Case,
+    table: str,
+    inserts: Sequence[Timed],
+    indexes: Sequence[Index],
+    extra: Sequence[Index],
+) -> Finding:
+    # A row takes about as long as an entry of an index.
+    fractions = scaled(fraction_of(inserts), len(extra) / (len(indexes) + 1))
+    effect = case.of_run(fractions)
+    names = ", ".join(index.name for index in extra[:NAMES_MAX])
+    more = f" and {len(extra) - NAMES_MAX} more" if len(extra) > NAMES_MAX else ""
+    claim = (
+        f"{table} has {len(indexes)} indexes, and no plan of this run reads {len(extra)} of them "
+        f"({names}{more}); keeping them up to date took about {percent_text(effect)} of the time"
+    )
+    evidence = [
+        Evidence(
+            f"{timed.node.native} of {timed.operation} took {percent_text(timed.fraction)} of its "
+            "time",
+            f"plan:{timed.operation}",
+        )
+        for timed in inserts
+    ]
+    evidence.append(Evidence(f"{len(extra)} indexes of {table} serve no key", f"catalogue:{table}"))
+    to_try = f"drop the indexes of {table} that no statement needs"
+    finding = case.finding(METHOD, claim, fractions, to_try=to_try, evidence=evidence)
+    finding = replace(finding.without_interval(), settle=TO_SETTLE)
+    return finding.of(COMPUTING, saved=(0.0, case.of_run(fraction_of(inserts))))

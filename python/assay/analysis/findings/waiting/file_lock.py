@@ -1,0 +1,114 @@
+"""Findings of engines whose database is one file with one lock for all connections."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from assay.analysis.findings.memory.cache import measured_thread_seconds
+from assay.analysis.findings.waiting.waits import waiting_evidence, waiting_words
+from assay.model.finding import Evidence, Finding
+from assay.model.units import count_text, percent_text, seconds_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from assay.analysis.findings.case import Case
+    from assay.analysis.findings.engine_facts import Setting
+
+LOCK_TIMEOUT = "lock_timeout"
+# A setting whose cheaper value lets readers and a writer work at the same time.
+LOCK_SCOPE = "lock_scope"
+LOCK = "lock"
+LOCK_SECONDS, LOCK_WAITS = "lock_wait_seconds", "lock_waits"
+# With a smaller share of idle CPU time, sessions that do not wait for the lock wait for a CPU.
+IDLE_MIN = 0.05
+NO_CPU_LEFT = (
+    "measure while CPUs are idle: all CPUs were busy, so sessions that get the lock earlier may "
+    "wait for a CPU instead"
+)
+SHORTER = "use shorter write transactions, and fewer connections that write"
+ALONE = "end or shorten the write transactions of the other process: this run has one session only"
+
+
+def file_lock_finding(
+    case: Case, fractions: dict[str, float], timeout: Setting, method: str
+) -> Finding:
+    """Return a finding of connections that wait for the lock of the database file."""
+    claim = f"{waiting_words(case, fractions)} for {_what(case, timeout)}"
+    evidence = [*waiting_evidence(case, fractions, (LOCK,)), *_evidence(case, timeout)]
+    made = case.finding(method, claim, fractions, to_try=_to_try(case), evidence=evidence)
+    return replace(made, settle=_doubt(case))
+
+
+def counted_file_lock(case: Case, least: float, method: str) -> list[Finding]:
+    """Return a finding of waits for the file's lock that only the engine's counters show.
+
+    The time of operations is not split if they are too short for samples of threads.
+    """
+    timeout, waited_s = case.setting(LOCK_TIMEOUT), case.total(LOCK_SECONDS)
+    whole_s = measured_thread_seconds(case)
+    if timeout is None or timeout.limits is None or not waited_s or whole_s <= 0:
+        return []
+    sampled = case.where.get(LOCK)
+    effect = min(1.0, waited_s / whole_s, 1.0 if sampled is None else sampled)
+    if effect < least:
+        return []
+    claim = f"{percent_text(effect)} of the time was spent waiting for {_what(case, timeout)}"
+    evidence = _evidence(case, timeout)
+    if sampled is not None:
+        sentence = f"samples of threads: {percent_text(sampled)} of the time waiting for locks"
+        evidence.append(Evidence(sentence, "where"))
+    runs, to_try = (case.run_id,), _to_try(case)
+    made = Finding(claim, effect, None, runs, method, to_try, evidence=tuple(evidence))
+    return [replace(made, settle=_doubt(case)).of(f"waiting/{LOCK}", saved=(0.0, effect))]
+
+
+def _doubt(case: Case) -> str | None:
+    """Return what would confirm that the lock costs time; None if CPUs were idle meanwhile."""
+    used = case.accounts
+    if used is None or used.capacity_s <= 0 or used.idle_s >= IDLE_MIN * used.capacity_s:
+        return None
+    return NO_CPU_LEFT
+
+
+def _what(case: Case, timeout: Setting) -> str:
+    """Return the lock that connections waited for, and its holder."""
+    scope = _scope(case)
+    limits = timeout.limits if scope is None else scope.limits
+    holder = "another process or connection" if _is_alone(case) else "another connection"
+    return f"{limits}: {holder} held it"
+
+
+def _scope(case: Case) -> Setting | None:
+    """Return the setting that makes readers and the writer wait; None if they do not."""
+    scope = case.setting(LOCK_SCOPE)
+    if scope is None or scope.value is None or scope.limits is None:
+        return None
+    return None if scope.value.lower() == scope.cheaper else scope
+
+
+def _evidence(case: Case, timeout: Setting) -> list[Evidence]:
+    evidence, scope = [], _scope(case)
+    waited_s, waits = case.total(LOCK_SECONDS), case.total(LOCK_WAITS)
+    if waited_s and waits:
+        sentence = f"{count_text(waits)} waits for the lock, {seconds_text(waited_s)} in total"
+        evidence.append(Evidence(sentence, f"counter:{LOCK_SECONDS}"))
+    if timeout.value is not None:
+        sentence = f"{timeout.text}: a connection that finds the lock held retries for that long"
+        evidence.append(Evidence(sentence, f"setting:{timeout.name}"))
+    if scope is not None:
+        evidence.append(Evidence(scope.text, f"setting:{scope.name}"))
+    return evidence
+
+
+def _to_try(case: Case) -> str:
+    scope = _scope(case)
+    advice: Sequence[str] = [ALONE if _is_alone(case) else SHORTER]
+    if scope is not None:
+        advice = [f"{scope.name} = {scope.cheaper}: {scope.but}", *advice]
+    return "; or ".join(advice)
+
+
+def _is_alone(case: Case) -> bool:
+    return case.load is not None and case.load.load.clients == 1

@@ -1,0 +1,2 @@
+create statistics $in_schema$name on $columns from $table;
+analyze $table;

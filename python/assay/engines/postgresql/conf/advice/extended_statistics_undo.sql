@@ -1,0 +1,1 @@
+drop statistics if exists $in_schema$name;

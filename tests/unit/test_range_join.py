@@ -1,0 +1,46 @@
+"""A hash join whose equality leaves many pairs, and joins that are as fast as their rows allow."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from assay.analysis.findings.plans import range_join
+from assay.model.finding import Finding
+from tests.cases import case, node, operation, plan, plans
+
+CONDITION = "share = share and moment >= moment and moment < until"
+
+
+def found(condition: str = CONDITION, seconds: float = 0.9, **facts: Any) -> list[Finding]:
+    """Trades look for the price of their moment among all prices of their share."""
+    rows = facts.pop("rows", 200_000.0)
+    trades = node("scan", object="trades", rows=rows, seconds=0.1)
+    prices = node("scan", object="prices", rows=rows / 10, seconds=0.0)
+    about = {"rows": rows, "seconds": seconds, "condition": condition} | facts
+    join = node("hash join", trades, prices, **about)
+    joined = operation(overrides={"seconds": 1.0})
+    return range_join.find(case(joined, plans=plans(plan(join, execution_s=1.0))))
+
+
+def test_pairs_that_are_equal_and_then_compared_by_a_range_are_suspected() -> None:
+    (finding,) = found()
+    assert finding.effect_share == pytest.approx(0.9)
+    assert "equal by share = share are compared one by one by moment >= moment and" in finding.claim
+    assert finding.settle is not None
+
+
+@pytest.mark.parametrize(
+    "twin",
+    [
+        {"condition": "share = share and day = day"},
+        {"condition": "moment >= moment and moment < until"},
+        # As fast as rows are looked up, too few of them, or slow for its files.
+        {"seconds": 0.1},
+        {"rows": 1_000.0},
+        {"spilled_bytes": 1 << 24},
+    ],
+)
+def test_its_twins_are_silent(twin: dict[str, Any]) -> None:
+    assert found(**twin) == []
