@@ -24,6 +24,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NoReturn, TextIO
 
+from assay.running.processes.process_table import all_processes
+
 HERE = Path(__file__).parent
 RESULTS = HERE.parent / "target" / "benchmarks"
 PREFIX = "bench_"
@@ -201,6 +203,15 @@ def end(running: subprocess.Popen[bytes]) -> None:
             os.killpg(running.pid, number)
         with suppress(subprocess.TimeoutExpired):
             running.wait(GRACE_S)
+    # A kill is carried out later than it is sent, and only the command itself is waited for above.
+    deadline_s = time.monotonic() + GRACE_S
+    while has_live_member(running.pid) and time.monotonic() < deadline_s:
+        time.sleep(0.01)
+
+
+def has_live_member(group: int) -> bool:
+    """Return whether a process of this group still runs; one that only waits to be reaped does not."""
+    return any(process.alive for process in all_processes() if process.pgid == group)
 
 
 def commit() -> str:
