@@ -21,18 +21,20 @@ from dataclasses import asdict, dataclass
 from fnmatch import fnmatch
 from pathlib import Path
 from random import Random
-from statistics import median
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from benchmarks.bench_planted_causes import laboratory
 from tests.e2e.conftest import Lab
-from tests.planted.arms import RunEndedError, arguments, explained, service_s
+from tests.planted.arms import RunEndedError, arguments, explained
 from tests.planted.cells import HALVES, Arm, Cell, all_cells
 from tests.planted.controls import all_controls
 from tests.planted.outside import UnplantableError
 from tests.planted.scoring import names_root, wilson
+
+from assay.analysis.try_.trial import Times, gain_over, judged_times, times_of
+from assay.record.reader import Run
 
 BUDGET = "3m"
 PAIRS = 3
@@ -166,16 +168,28 @@ def _cells(asked: argparse.Namespace) -> list[Cell]:
 
 
 def _true_share(lab: Lab, cell: Cell, pairs: int) -> float | None:
-    """The share of the time that the cause costs, by runs that no diagnosis sees."""
-    shares = []
+    """The share of the time that the cause costs, by runs that no diagnosis sees.
+
+    It is the share of the whole that a diagnosis gives: of a pass, or of the time of an operation
+    under a load. A mean of latencies is another quantity and would fall outside of the interval.
+    """
+    rounds = []
     for number in range(pairs):
         arms = (cell.planted, cell.free) if number % 2 == 0 else (cell.free, cell.planted)
         try:
-            seconds = {arm is cell.planted: service_s(explained(lab, cell, arm)) for arm in arms}
+            times = {arm is cell.planted: _times(lab, cell, arm) for arm in arms}
         except (RunEndedError, UnplantableError):
             return None
-        shares.append(1 - seconds[False] / seconds[True])
-    return median(shares) if shares else None
+        rounds.append((times[True], times[False]))
+    if not rounds:
+        return None
+    _, seconds = judged_times(rounds, ())
+    gain = gain_over(seconds)
+    return None if gain is None else gain.share
+
+
+def _times(lab: Lab, cell: Cell, arm: Arm) -> Times:
+    return times_of(Run(Path(explained(lab, cell, arm)["path"])))
 
 
 def _diagnosed(lab: Lab, cell: Cell, arm: Arm, share: float | None, budget: str) -> Diagnosed:
