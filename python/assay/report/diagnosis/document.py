@@ -38,6 +38,8 @@ ENDINGS = {
     "nothing can be tried": "none of the remaining causes can be tried on this host",
 }
 
+PLANS_STAYED = "no plan changed, and this change affects the time through plans only"
+NOTHING_RUN = "no plan changes with it; nothing was run"
 # With fewer rounds, the variation between runs is not known.
 ROUNDS_MIN = 2
 
@@ -89,7 +91,8 @@ def _of(steps: Sequence[DiagnosisStep], operations: Sequence[str]) -> str:
     if len(operations) == 1:
         return operations[0]
     tried = [tried for step in steps for tried in step["tried"]]
-    return tried[0]["trial"]["of"] if tried else "a pass"
+    trials = [trial for cause in tried if (trial := cause["trial"]) is not None]
+    return trials[0]["of"] if trials else "a pass"
 
 
 def _step(
@@ -125,8 +128,11 @@ def _tried(
     run_s: float | None,
 ) -> TriedCause:
     judgement = tried.judgement
-    trial = trial_document(step.run, tried.cause, tried.change, tried.rounds)
-    why_not = _why_not(judgement, trial["answers"]["verdict"], declared[tried.kind])
+    trial = None
+    if tried.rounds:
+        trial = trial_document(step.run, tried.cause, tried.change, tried.rounds)
+    answers = None if trial is None else trial["answers"]["verdict"]
+    why_not = _why_not(judgement, answers, declared[tried.kind])
     return {
         "key": tried.cause.key,
         "cause": cast("FindingRow", tried.cause.facts()),
@@ -155,7 +161,7 @@ def verdict_words(judgement: Judgement, run_s: float | None) -> str:
     gain = judgement.gain
     of = f" of {names_text(judgement.operations)}" if judgement.operations else ""
     if judgement.by_plan:
-        return "no plan changed, and this change affects the time through plans only"
+        return PLANS_STAYED if judgement.rounds else NOTHING_RUN
     if gain is None:
         return "no operation succeeded in all runs"
     if judgement.verdict == "confirmed" and gain.interval is not None:
@@ -186,7 +192,9 @@ def _needed_words(judgement: Judgement, run_s: float | None) -> str:
     return f"; {more} more would, if they are alike{took}"
 
 
-def _why_not(judgement: Judgement, answers_verdict: str, experiment: Experimented) -> str | None:
+def _why_not(
+    judgement: Judgement, answers_verdict: str | None, experiment: Experimented
+) -> str | None:
     """Return why a confirmed cause's change is not recommended."""
     if judgement.verdict != "confirmed":
         return None

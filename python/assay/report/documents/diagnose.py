@@ -47,6 +47,8 @@ class TriedCause(TypedDict):
     by_plan: bool
     """Whether the experiment refuted the cause because no plan changed."""
     rounds: int
+    """Number of compared rounds; 0 if plans that were captured without execution refuted the
+    cause."""
     rounds_needed: int | None
     """Number of rounds that would decide the verdict; null if it is decided, or if the number is
     not known."""
@@ -71,7 +73,8 @@ class TriedCause(TypedDict):
     confirmed."""
     record: str | None
     """Results of earlier trials of the same kind of advice; null without earlier trials."""
-    trial: TrialDocument
+    trial: TrialDocument | None
+    """Comparison of the runs; null if nothing was run."""
 
 
 class UntriedCause(TypedDict):

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from assay.analysis.diagnose.judging import ALPHA, judge
+from assay.analysis.diagnose.same_plans import plans_stayed
 from assay.analysis.diagnose.way import Step, Tried, Untried, Way
-from assay.analysis.plans.recorded import compare_plans, read_plans
 from assay.analysis.summarise import summarise
 from assay.analysis.try_.trial import times_of
 from assay.checks import answers
@@ -20,6 +20,7 @@ from assay.model.verdict import Verdict
 from assay.record.layout import STATUS_COMPLETE
 from assay.record.reader import Run
 from assay.study.diagnosing.candidates import candidates_of
+from assay.study.diagnosing.planning import planned_part, refuted_by_plans
 from assay.study.several import begun_in
 from assay.study.variants import Part, Study, Variant
 
@@ -131,6 +132,9 @@ class Diagnosing:
         waiting, untriable = candidates_of(
             run, causes, base, self.history, allow_changes=self.allow_changes
         )
+        refuted = self._refuted(f"step {number} plans", run, base, waiting)
+        done = {tried.change for tried in refuted}
+        waiting = [candidate for candidate in waiting if candidate.change not in done]
         # All trials of a step share the error probability, whenever each of them starts.
         alpha = ALPHA / max(1, len(waiting))
         racing: list[_Racing] = []
@@ -152,12 +156,23 @@ class Diagnosing:
         step = Step(
             run,
             kept,
-            tuple(results[id(racer)] for racer in tried),
+            (*(results[id(racer)] for racer in tried), *refuted),
             (*untriable, *failed),
             tuple(Untried(each.cause, NO_TIME, each.change) for each in (*left, *waiting)),
             None if best is None else results[id(best)],
         )
         return step, None if best is None else best.candidate, is_spent
+
+    def _refuted(
+        self, name: str, run: Run, base: RunRequest, waiting: Sequence[Candidate]
+    ) -> list[Tried]:
+        """Return the causes that plans refute without a timed run, as far as the budget allows."""
+        part = planned_part(name, BASELINE, run, base, waiting)
+        if part is None:
+            return []
+        self._parts.append(part)
+        self._made(name)
+        return refuted_by_plans(run, BASELINE, self._complete(name), waiting)
 
     def _is_over(
         self, racing: Sequence[_Racing], waiting: Sequence[Candidate], round_: int
@@ -249,19 +264,6 @@ def room_for(budget_s: float | None, run_s: float | None) -> int:
     if budget_s is None or not run_s:
         return SIDE_BY_SIDE
     return min(SIDE_BY_SIDE, max(1, int(budget_s / run_s / ROUNDS_WANTED) - 1))
-
-
-def plans_stayed(before: Run, after: Run, operations: Sequence[str]) -> bool:
-    """Return True if every plan of some operations was captured twice and did not change."""
-    ours, theirs = read_plans(before), read_plans(after)
-    names = list(operations) or list(ours)
-    if not names or any(not ours.get(name) or not theirs.get(name) for name in names):
-        return False
-    return not any(
-        compare_plans(old, new).changed
-        for name in names
-        for old, new in zip(ours[name], theirs[name], strict=False)
-    )
 
 
 def _open(steps: Sequence[Step]) -> list[Finding]:
