@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 from typing import Any, cast, get_args
 
 import numpy as np
@@ -14,6 +15,7 @@ from assay.analysis.try_.trial import Gain, Times
 from assay.model.finding import AdviceKind, Finding
 from assay.report.diagnosis.document import verdict_words
 from assay.report.diagnosis.words import beside
+from assay.study.experiment_table import with_table
 from assay.study.experiments.discovery import experiments
 
 OPERATIONS = ("q1", "q2")
@@ -168,6 +170,14 @@ def test_each_kind_of_advice_has_an_experiment_and_says_what_it_costs() -> None:
         assert experiment.changes
         assert experiment.set_up
         assert experiment.undo
+
+
+def test_the_page_lists_the_experiments_that_there_are() -> None:
+    page = (Path(__file__).parents[2] / "docs/numbers/trying.md").read_text(encoding="utf-8")
+    assert page == with_table(page), "make experiments"
+    rows = [line for line in page.splitlines() if line.startswith("| `")]
+    listed = {row.split("`")[1] for row in rows}
+    assert listed >= set(experiments())
 
 
 def test_what_a_change_of_the_data_costs_stands_beside_its_gain() -> None:

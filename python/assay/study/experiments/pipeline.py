@@ -24,7 +24,7 @@ def _follow(request: RunRequest, advice: Advice, engine: EngineFolder) -> Change
 
 experiment = Experiment(
     kind="pipeline",
-    changes="when the client sends statements",
+    changes="when the client sends statements: before the answers to earlier ones",
     set_up="each client sends a statement without waiting for answers that it does not need",
     undo="nothing stays",
     follow=_follow,

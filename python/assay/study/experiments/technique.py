@@ -31,7 +31,7 @@ experiment = Experiment(
     changes="which operators the optimiser may choose, for every statement",
     set_up="the engine is started with settings that switch an operator off, or each session sets"
     " them",
-    undo="they end with the engine, or with the session",
+    undo="the settings end with the engine or the session",
     follow=_follow,
     by_plan=always,
     stays=False,
