@@ -221,7 +221,8 @@ def _remember(document: DiagnoseDocument, directory: Path, place: Path) -> None:
             trial = tried["trial"]
             if tried["verdict"] == "undecided" or (directory.name, tried["key"]) in recorded:
                 continue
-            if trial is None:
+            # A slowed resource was no prediction.
+            if trial is None or tried["dependence"] is not None:
                 continue
             row = prediction({**trial, "study": directory.name}, now)
             append_prediction(place, row)

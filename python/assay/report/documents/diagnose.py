@@ -21,6 +21,14 @@ class SlowerOperation(TypedDict):
     """Lower bound of the operation's relative increase in time."""
 
 
+class DependentTime(TypedDict):
+    """The share of the time that depends on a resource that was slowed."""
+
+    share: float
+    interval: tuple[float, float] | None
+    """Interval of the share, valid after any number of rounds; null with too few rounds."""
+
+
 class Experimented(TypedDict):
     """An experiment that tries a change, as declared in its file."""
 
@@ -57,6 +65,9 @@ class TriedCause(TypedDict):
     of rounds."""
     whole: TimeGain | None
     """Gain of all operations of the run together."""
+    dependence: DependentTime | None
+    """Share of the time that depends on a resource that was slowed; null for a change that removes
+    a cause."""
     slower: list[SlowerOperation]
     memory: tuple[MeasuredValue, MeasuredValue]
     """Peak memory in bytes: the highest of all runs without the change, and the lowest of all runs

@@ -9,18 +9,19 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from assay.analysis.diagnose.judging import ALPHA, judge
+from assay.analysis.diagnose.judging import ALPHA, judge, judge_slowed
 from assay.analysis.diagnose.same_plans import plans_stayed
 from assay.analysis.diagnose.way import Step, Tried, Untried, Way
 from assay.analysis.summarise import summarise
-from assay.analysis.try_.trial import times_of
+from assay.analysis.try_.trial import mean_times_of, times_of
 from assay.checks import answers
 from assay.model.errors import RunFailedError
 from assay.model.verdict import Verdict
 from assay.record.layout import STATUS_COMPLETE
 from assay.record.reader import Run
-from assay.study.diagnosing.candidates import candidates_of
+from assay.study.diagnosing.candidates import Candidate, candidates_of
 from assay.study.diagnosing.planning import planned_part, refuted_by_plans
+from assay.study.diagnosing.slowing import slowed_candidate
 from assay.study.several import begun_in
 from assay.study.variants import Part, Study, Variant
 
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from assay.analysis.try_.trial import Times
     from assay.model.finding import Finding
     from assay.running.asked.request import RunRequest
-    from assay.study.diagnosing.candidates import Candidate
     from assay.study.series import Series
 
 BASELINE = "as it is"
@@ -126,7 +126,8 @@ class Diagnosing:
 
         Causes in `before` are tried once more, even if the current run no longer shows them.
         """
-        claimed = summarise(run).findings
+        summary = summarise(run)
+        claimed = summary.findings
         keys = {finding.key for finding in claimed}
         causes = [*claimed, *(cause for cause in before if cause.key not in keys)]
         waiting, untriable = candidates_of(
@@ -135,6 +136,11 @@ class Diagnosing:
         refuted = self._refuted(f"step {number} plans", run, base, waiting)
         done = {tried.change for tried in refuted}
         waiting = [candidate for candidate in waiting if candidate.change not in done]
+        if not waiting:
+            # Nothing can be removed, so the resource that takes most of the time is slowed.
+            bound = slowed_candidate(summary, base)
+            waiting += [bound] if isinstance(bound, Candidate) else []
+            untriable += [bound] if isinstance(bound, Untried) else []
         # All trials of a step share the error probability, whenever each of them starts.
         alpha = ALPHA / max(1, len(waiting))
         racing: list[_Racing] = []
@@ -184,24 +190,29 @@ class Diagnosing:
     def _round(self, name: str, base: RunRequest, racing: Sequence[_Racing], alpha: float) -> bool:
         """Run a round of the undecided trials; return whether the budget sufficed."""
         on = _on(racing)
+        # A slowed resource is tried alone, with a baseline of its own.
+        slowing = on[0].candidate.slowing
+        baseline, request = (
+            (BASELINE, base) if slowing is None else (slowing.before, slowing.request)
+        )
         # Plans are captured once, because they do not change between rounds.
-        needs_plans = any(not racer.rounds for racer in on)
-        variants = [Variant(BASELINE, _with_plans(base, needs_plans))]
+        new = [slowing is None and not racer.rounds for racer in on]
+        variants = [Variant(baseline, _with_plans(request, any(new)))]
         variants += [
             Variant(
                 racer.candidate.change,
-                _with_plans(racer.candidate.request, not racer.rounds),
+                _with_plans(racer.candidate.request, is_new),
                 {"cause": racer.candidate.cause.key},
             )
-            for racer in on
+            for racer, is_new in zip(on, new, strict=True)
         ]
         self._parts.append(Part(name, tuple(variants), 1, ABOUT, apart=True))
         is_spent = self._made(name)
         ids = self._complete(name)
-        before = ids.get(BASELINE)
-        if before is None and not is_spent:
+        before = ids.get(baseline)
+        if before is None and not is_spent and slowing is None:
             raise RunFailedError(
-                f"the run without a change failed: {self._why_failed(name, BASELINE)}"
+                f"the run without a change failed: {self._why_failed(name, baseline)}"
             )
         for racer in on:
             after = ids.get(racer.candidate.change)
@@ -241,6 +252,9 @@ class Diagnosing:
         return reasons[-1] if reasons else "its run did not end"
 
     def _judged(self, racer: _Racing, alpha: float) -> Judgement:
+        if (slowing := racer.candidate.slowing) is not None:
+            slowed = [(mean_times_of(one), mean_times_of(other)) for one, other in racer.rounds]
+            return judge_slowed(slowed, slowing.factor, alpha)
         times = [(self._times_of(before), self._times_of(after)) for before, after in racer.rounds]
         stayed = racer.candidate.by_plan and plans_stayed(
             *racer.rounds[0], racer.candidate.cause.operations
