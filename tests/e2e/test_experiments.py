@@ -15,12 +15,16 @@ from tests.e2e.test_running_server import folder_of, url_of
 
 PLANTED = Path(__file__).parents[1] / "planted" / "calibration" / "chatty-basket"
 PIPELINED, PREPARED = "statements pipelined", "statements prepared"
-# Planning a join of eight tables takes far longer than finding their few rows.
-MANY_JOINS = """select count(*) from pg_namespace as a
-join pg_namespace as b using (oid) join pg_namespace as c using (oid)
-join pg_namespace as d using (oid) join pg_namespace as e using (oid)
-join pg_namespace as f using (oid) join pg_namespace as g using (oid)
-join pg_namespace as h using (oid)
+# Planning a join of eight tables takes far longer than seeing that no row has this number.
+MANY_JOINS = """select count(*) from pg_class as c
+join pg_namespace as n on n.oid = c.relnamespace
+join pg_attribute as a on a.attrelid = c.oid
+join pg_type as t on t.oid = a.atttypid
+join pg_index as i on i.indrelid = c.oid
+join pg_am as m on m.oid = c.relam
+join pg_depend as d on d.objid = c.oid
+join pg_description as s on s.objoid = t.oid
+where c.oid = 0
 """
 LONG_SUM = "select sum(i) from generate_series(1, 300000) as i"
 
