@@ -101,7 +101,7 @@ def test_a_cause_is_confirmed_and_a_stopped_diagnosis_goes_on(
     asked = ("diagnose", str(views), *SHORT)
     given = (*asked, "--budget", "2m")
     with laboratory_in_memory(server_place) as lab:
-        said = stopped_after(lab, (*asked, "--budget", "20s"), "round 1  ")
+        said = stopped_after(lab, (*asked, "--budget", "1m"), "round 1  ")
         assert "the same command goes on" in said
         lab.assert_nothing_left()
         ended = [run for run in map(Run, list_runs(lab.runs)) if run.complete]
@@ -138,7 +138,7 @@ def test_a_run_without_causes_has_nothing_to_try(views: Path, server_place: Path
     with laboratory_in_memory(server_place) as lab:
         given = ("run", str(views), *SHORT, "--prepare", str(views / "index.sql"))
         name = Path(lab.document(*given)["path"]).name
-        document = json.loads(lab.assay("diagnose", name, "--json").stdout)
+        document = json.loads(lab.assay("diagnose", name, "--budget", "1m", "--json").stdout)
         assert not [
             tried
             for step in document["steps"]

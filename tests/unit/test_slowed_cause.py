@@ -48,6 +48,8 @@ def slowed(*parts: tuple[str, str, float], **asked: Any) -> Candidate | Untried 
     [
         ([("computing", "executing", 0.7), ("waiting", "disk_read", 0.2)], "cpu"),
         ([("computing", "executing", 0.3), ("waiting", "disk_read", 0.6)], "disk"),
+        # A busy host: most of the time is waiting for a CPU.
+        ([("computing", "executing", 0.1), ("computing", "queue", 0.9)], "cpu"),
     ],
 )
 def test_the_most_used_resource_is_slowed(

@@ -6,7 +6,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from assay.analysis.diagnose.way import Untried
-from assay.analysis.time.operation_tree import COMPUTING, EXECUTING, KERNEL, PLANNING, WAITING
+from assay.analysis.time.operation_tree import (
+    COMPUTING,
+    EXECUTING,
+    FOR_CPU,
+    KERNEL,
+    PLANNING,
+    WAITING,
+)
 from assay.engines.contract import EngineError
 from assay.engines.discovery import find_engine
 from assay.model.errors import UsageError
@@ -71,4 +78,6 @@ def _most_used(tree: TimeNode) -> str | None:
     """Return the resource with the largest share of a run's time; None if all are small."""
     shares = {name: sum(map(tree.share_of, paths)) for name, paths in USES.items()}
     most = max(shares, key=lambda name: shares[name])
-    return most if shares[most] >= SHARE_MIN else None
+    # Time in which a busy host kept the engine from a CPU is of no resource.
+    others = sum(tree.share_of(f"{COMPUTING}/{part}") for part in FOR_CPU.values())
+    return most if shares[most] >= SHARE_MIN * (1 - others) else None

@@ -42,6 +42,8 @@ BASELINE = "as it is"
 SIDE_BY_SIDE = 3
 # Maximum rounds of one cause, and number of rounds after which a step ends if a cause is confirmed.
 ROUNDS_MAX, ROUNDS_ENOUGH = 12, 6
+# Maximum rounds of a slowed resource, whose effect is large where it counts.
+SLOWED_ROUNDS_MAX = 5
 # Rounds that must fit into a budget for this number of parallel causes.
 ROUNDS_WANTED = 5
 NO_TIME = "the budget left no time for it"
@@ -60,7 +62,8 @@ class _Racing:
     @property
     def is_over(self) -> bool:
         """Return True if the trial of the cause needs no more runs."""
-        if self.failed is not None or len(self.rounds) >= ROUNDS_MAX:
+        most = ROUNDS_MAX if self.candidate.slowing is None else SLOWED_ROUNDS_MAX
+        if self.failed is not None or len(self.rounds) >= most:
             return True
         return self.judgement is not None and self.judgement.verdict != "undecided"
 
