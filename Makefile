@@ -22,7 +22,7 @@ export VIRTUAL_ENV := $(CURDIR)/.venv
 # Where Python is told to write no bytecode, each worker of the tests would compile all of them anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help docs options messages schemas man wheel setup demo test test-compiled test-long lint test-rust test-python dolt cluster bench bench-smoke faults answers lock fmt clean browser xfs pgbouncer receivers
+.PHONY: help docs options messages experiments schemas man wheel setup demo test test-compiled test-long lint test-rust test-python dolt cluster bench bench-smoke faults answers lock fmt clean browser xfs pgbouncer receivers
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' Makefile | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -138,6 +138,9 @@ docs: .venv/.core ## the documentation as a site with search, in site/; a dead l
 
 messages: .venv/.packages ## make docs/messages.md anew from the texts in the source
 	$(BIN)/python -m assay.cli.messages.page > docs/messages.md
+
+experiments: .venv/.core ## make the table of experiments in docs/numbers/trying.md anew
+	$(BIN)/python -m assay.study.experiment_table docs/numbers/trying.md
 
 schemas: .venv/.core ## make the JSON Schemas of documents anew from their types
 	$(BIN)/python -m assay.report.documents.schema

@@ -41,6 +41,33 @@ MAKE_ORDERS = (
     "alter table trade.orders owner to owner",
     "analyze trade.orders",
 )
+FACT_TABLES = ("kinds", "facts", "things", "spans")
+# A quarter of the facts are of one kind, so that far more of them come than are expected.
+MAKE_FACTS = (
+    """create table trade.kinds as select i as kind_id, 'kind ' || i as name
+    from generate_series(1, 10000) as i""",
+    """create table trade.facts as
+    select case when i % 4 = 0 then 1 else i % 10000 + 1 end as kind_id, i % 20000 as thing_id
+    from generate_series(1, 200000) as i""",
+    """create table trade.things as select i as thing_id, repeat('x', 40) as note
+    from generate_series(0, 19999) as i""",
+    "create table trade.spans as select i * 1000 as low from generate_series(0, 19) as i",
+    "alter table trade.things add primary key (thing_id)",
+    *(f"alter table trade.{name} owner to owner" for name in FACT_TABLES),
+    *(f"analyze trade.{name}" for name in FACT_TABLES),
+)
+OF_ONE_KIND = """select count(*), max(o.{column}) from trade.kinds as k
+join trade.facts as f on f.kind_id = k.kind_id
+join trade.{table} as o on {condition}
+where k.name = 'kind 1'
+"""
+# The optimiser chose nested loops for the few rows that it expected, and a hash join is faster.
+LOOKED_UP = OF_ONE_KIND.format(column="note", table="things", condition="o.thing_id = f.thing_id")
+# Nothing but a nested loop can join these.
+IN_SPANS = OF_ONE_KIND.format(
+    column="low", table="spans", condition="f.thing_id between o.low and o.low + 999"
+)
+NO_LOOPS = "without nested loops"
 INDEXES = "select indexname from pg_indexes where schemaname = 'trade'"
 
 
@@ -74,10 +101,11 @@ def test_a_cause_is_confirmed_and_a_stopped_diagnosis_goes_on(
     asked = ("diagnose", str(views), *SHORT)
     given = (*asked, "--budget", "2m")
     with laboratory_in_memory(server_place) as lab:
-        said = stopped_after(lab, (*asked, "--budget", "20s"), "round 1  ")
+        said = stopped_after(lab, (*asked, "--budget", "1m"), "round 1  ")
         assert "the same command goes on" in said
         lab.assert_nothing_left()
-        before = {run.name for run in list_runs(lab.runs) if Run(run).facts["status"] == "complete"}
+        ended = [run for run in map(Run, list_runs(lab.runs)) if run.complete]
+        before = {run.id for run in ended if run.kind == "run"}
         assert len(before) >= 2
         document: dict[str, Any] = json.loads(lab.assay(*given, "--json").stdout)
         (first, *_) = document["steps"]
@@ -110,12 +138,12 @@ def test_a_run_without_causes_has_nothing_to_try(views: Path, server_place: Path
     with laboratory_in_memory(server_place) as lab:
         given = ("run", str(views), *SHORT, "--prepare", str(views / "index.sql"))
         name = Path(lab.document(*given)["path"]).name
-        document = json.loads(lab.assay("diagnose", name, "--json").stdout)
+        document = json.loads(lab.assay("diagnose", name, "--budget", "1m", "--json").stdout)
         assert not [
             tried
             for step in document["steps"]
             for tried in step["tried"]
-            if tried["verdict"] == "confirmed"
+            if tried["verdict"] == "confirmed" and tried["dependence"] is None
         ]
         refused = lab.assay("diagnose", name, "--scale", "2")
         assert refused.returncode == 1
@@ -164,6 +192,54 @@ def test_on_a_running_server_a_killed_diagnosis_leaves_nothing_and_is_taken_up(
         assert "create index" in cause["cause"]["change"]["sql"]
         assert document["steps"][1]["on_top_of"] == [cause["change"]]
         assert trade.asked(INDEXES) == []
+        lab.assert_nothing_left()
+
+
+@pytest.fixture
+def facts(trade: RunningServer) -> RunningServer:
+    for statement in MAKE_FACTS:
+        trade.asked(statement)
+    return trade
+
+
+def technique_of(document: dict[str, Any]) -> dict[str, Any]:
+    """The cause that was tried by switching nested loops off, in the first step."""
+    (tried,) = [cause for cause in document["steps"][0]["tried"] if cause["change"] == NO_LOOPS]
+    return tried
+
+
+def test_a_technique_is_switched_off_to_test_a_cause(
+    facts: RunningServer, server_place: Path, tmp_path: Path
+) -> None:
+    folder = folder_of(tmp_path, looked_up=LOOKED_UP)
+    given = ("diagnose", str(folder), "--dsn", url_of(facts), "--min-time", "200ms")
+    with server_laboratory(server_place) as lab:
+        document = json.loads(lab.assay(*given, "--budget", "3m", "--json").stdout)
+        tried = technique_of(document)
+        # The plan changes without nested loops, so the change is timed.
+        assert (tried["key"], tried["verdict"]) == ("misestimate:looked_up", "confirmed"), tried
+        assert (tried["by_plan"], tried["rounds"] > 0) == (False, True)
+        assert not tried["recommended"], "it only tests a cause"
+        lab.assert_nothing_left()
+
+
+def test_a_setting_that_alters_no_plan_is_refuted_without_a_round(
+    facts: RunningServer, server_place: Path, tmp_path: Path
+) -> None:
+    folder = folder_of(tmp_path, in_spans=IN_SPANS)
+    given = ("diagnose", str(folder), "--dsn", url_of(facts), "--min-time", "200ms")
+    with server_laboratory(server_place) as lab:
+        document = json.loads(lab.assay(*given, "--budget", "3m", "--json").stdout)
+        tried = technique_of(document)
+        assert (tried["verdict"], tried["by_plan"]) == ("refuted", True), tried["says"]
+        assert (tried["rounds"], tried["trial"], tried["gain"]) == (0, None, None)
+        assert tried["says"] == "no plan changes with it; nothing was run"
+        planned = [run for run in map(Run, list_runs(lab.runs)) if run.kind == "planned"]
+        assert len(planned) == 2
+        assert not any(run.has("events") for run in planned)
+        shown = lab.assay("show", Path(document["study"]).name).stdout
+        assert "no plan changes with it; nothing was run" in " ".join(shown.split())
+        assert lab.document("show")["run"] not in {run.id for run in planned}
         lab.assert_nothing_left()
 
 

@@ -271,6 +271,63 @@ class TestHint:
             followed(slopes, Advice("hint", "all"), find_engine("mysql"))
 
 
+class TestTechniques:
+    """An operator is switched off to test whether the choice of it costs time."""
+
+    @pytest.mark.parametrize(
+        ("engine", "operator", "settings", "words"),
+        [
+            ("postgresql", "nested loop", {"enable_nestloop": "off"}, "without nested loops"),
+            ("postgresql", "hash join", {"enable_hashjoin": "off"}, "without hash joins"),
+            (
+                "mysql",
+                "hash join",
+                {"optimizer_switch": "block_nested_loop=off"},
+                "without hash joins",
+            ),
+        ],
+    )
+    def test_an_operator_is_kept_out_of_plans_by_settings(
+        self, engine: str, operator: str, settings: dict[str, str], words: str
+    ) -> None:
+        asked = request(engine, settings={"other": "1"})
+        change = followed(asked, Advice("technique", operator), find_engine(engine))
+        assert change.text == words
+        assert change.request.settings == {"other": "1", **settings}
+        assert len(change.request.without) == 1
+
+    def test_an_engine_without_such_a_setting_says_so(self) -> None:
+        loops = Advice("technique", "nested loop")
+        with pytest.raises(UsageError, match="no setting that switches the operator 'nested loop'"):
+            followed(request("duckdb"), loops, find_engine("duckdb"))
+
+    def test_a_setting_of_the_run_itself_stays(self) -> None:
+        asked = request(settings={"enable_nestloop": "on"})
+        with pytest.raises(UsageError, match="the run sets enable_nestloop itself"):
+            followed(asked, Advice("technique", "nested loop"), find_engine("postgresql"))
+
+    def test_the_record_has_the_operators_that_can_be_switched_off(self) -> None:
+        facts = find_engine("postgresql").advice()
+        assert facts is not None
+        assert {"hash join", "merge join", "nested loop"} <= set(facts["operators"])
+
+
+class TestPipeline:
+    ADVICE = Advice("pipeline", "statements")
+
+    def test_clients_send_statements_before_earlier_answers_arrive(self) -> None:
+        change = followed(request(clients=2), self.ADVICE, find_engine("postgresql"))
+        assert (change.text, change.request.pipeline) == ("statements pipelined", True)
+
+    def test_a_session_that_waits_for_each_answer_says_so(self) -> None:
+        with pytest.raises(UsageError, match="waits for each answer, and Assay cannot merge"):
+            followed(request("sqlite", clients=2), self.ADVICE, find_engine("sqlite"))
+
+    def test_queries_in_an_order_are_not_pipelined(self) -> None:
+        with pytest.raises(UsageError, match="only pipelined in a mix"):
+            followed(request(), self.ADVICE, find_engine("postgresql"))
+
+
 def indexes(connection: duckdb.DuckDBPyConnection) -> str:
     found = connection.execute("select index_name from duckdb_indexes()").fetchall()
     return '"' + found[0][0].replace('"', '""') + '"' if found else "none"

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 from typing import Any, cast, get_args
 
 import numpy as np
 import pytest
 
-from assay.analysis.diagnose.judging import ALPHA, GAIN_MIN, Judgement, judge
+from assay.analysis.diagnose.judging import ALPHA, GAIN_MIN, Judgement, judge, judge_slowed
 from assay.analysis.diagnose.way import Step, Tried, interactions
 from assay.analysis.try_.trial import Gain, Times
 from assay.model.finding import AdviceKind, Finding
 from assay.report.diagnosis.document import verdict_words
 from assay.report.diagnosis.words import beside
+from assay.study.experiment_table import with_table
 from assay.study.experiments.discovery import experiments
 
 OPERATIONS = ("q1", "q2")
@@ -80,6 +82,51 @@ class TestVerdict:
         judgement = judge(pairs, ["q1"])
         assert judgement.verdict == "undecided"
         assert judgement.gain is None
+
+
+def slowed(*times: float) -> list[tuple[Times, Times]]:
+    """Rounds of a run of a second, which takes so many times as long with a slow resource."""
+    return [(Times({"q1": 1.0}), Times({"q1": many})) for many in times]
+
+
+class TestSlowed:
+    def test_time_that_follows_depends_on_the_resource(self) -> None:
+        judgement = judge_slowed(slowed(1.8, 1.81, 1.79, 1.8), 2.0)
+        assert judgement.verdict == "confirmed"
+        assert judgement.dependence is not None
+        assert judgement.dependence.share == pytest.approx(0.8, abs=0.01)
+        low, high = judgement.dependence.interval or (0.0, 0.0)
+        assert low < 0.8 < high
+        assert verdict_words(judgement, None).startswith("80 % of the time depends on it, ")
+
+    def test_time_that_does_not_follow_refutes_it(self) -> None:
+        judgement = judge_slowed(slowed(1.01, 1.0, 1.02, 1.01, 1.0), 2.0)
+        assert judgement.verdict == "refuted"
+        assert verdict_words(judgement, None).startswith("0.8 % of the time depends on it, ")
+
+    def test_the_factor_counts(self) -> None:
+        judgement = judge_slowed(slowed(1.4, 1.41, 1.4, 1.39), 1.5)
+        assert judgement.dependence is not None
+        assert judgement.dependence.share == pytest.approx(0.8, abs=0.01)
+
+    def test_noise_says_what_it_would_take(self) -> None:
+        judgement = judge_slowed(slowed(1.1, 2.0, 1.0), 2.0)
+        assert judgement.verdict == "undecided"
+        assert judgement.rounds_needed is None or judgement.rounds_needed > 3
+        assert "3 rounds do not separate it from noise" in verdict_words(judgement, None)
+
+    def test_no_rounds_and_one_round_decide_nothing(self) -> None:
+        assert judge_slowed([], 2.0).verdict == "undecided"
+        assert judge_slowed(slowed(2.0), 2.0).verdict == "undecided"
+
+    def test_nothing_is_confirmed_where_the_time_does_not_follow(self) -> None:
+        drawn, trials = np.random.default_rng(5), 300
+        confirmed = 0
+        for _ in range(trials):
+            times = np.exp(drawn.normal(0.0, 0.05, 12))
+            seen = (judge_slowed(slowed(*times[:count]), 2.0) for count in range(1, 13))
+            confirmed += any(judgement.verdict == "confirmed" for judgement in seen)
+        assert confirmed <= ALPHA * trials
 
 
 class TestHowOftenItIsWrong:
@@ -168,6 +215,14 @@ def test_each_kind_of_advice_has_an_experiment_and_says_what_it_costs() -> None:
         assert experiment.changes
         assert experiment.set_up
         assert experiment.undo
+
+
+def test_the_page_lists_the_experiments_that_there_are() -> None:
+    page = (Path(__file__).parents[2] / "docs/numbers/trying.md").read_text(encoding="utf-8")
+    assert page == with_table(page), "make experiments"
+    rows = [line for line in page.splitlines() if line.startswith("| `")]
+    listed = {row.split("`")[1] for row in rows}
+    assert listed >= set(experiments())
 
 
 def test_what_a_change_of_the_data_costs_stands_beside_its_gain() -> None:

@@ -23,7 +23,7 @@ from assay.analysis.findings.plans import (
 )
 from assay.analysis.findings.plans.plan_time import fraction_of, timed_nodes
 from assay.model.catalogue import Index
-from assay.model.finding import Finding
+from assay.model.finding import Advice, Finding
 from assay.model.plan import PlanNode
 from tests.cases import ADVICE, case, even, node, operation, passes, plan, plans
 from tests.truths import WHOLE_S, counted, looped, planned, serial, spilled
@@ -227,6 +227,27 @@ class TestMisestimate:
         (finding,) = misestimate.find(dataclasses.replace(run_case, tables={"cars": facts}))
         assert (finding.advice is None) is is_fresh
         assert ("more detailed statistics of cars" in (finding.to_try or "")) is is_fresh
+
+    @pytest.mark.parametrize("able", [True, False])
+    def test_a_loop_that_nothing_mends_is_switched_off_as_a_test(self, *, able: bool) -> None:
+        scans = (node("scan", rows=1e4, estimated_rows=1e4, seconds=0.0) for _ in range(2))
+        join = node("hash join", *scans, estimated_rows=1, rows=1e4, seconds=0.0)
+        run_case = _joined(join, node("index scan", seconds=7.0), seconds=0.0)
+        advice = {"operators": ["nested loop"]} if able else {}
+        (finding,) = misestimate.find(dataclasses.replace(run_case, advice=advice))
+        assert (finding.advice == Advice("technique", "nested loop")) is able
+        assert ("assay try" in (finding.to_try or "")) is able
+
+    def test_a_sort_that_spilled_is_no_loop(self) -> None:
+        scan = node("scan", object="orders", estimated_rows=10, rows=1e6, seconds=1.0)
+        sort = node("sort", scan, estimated_rows=10, rows=1e6, seconds=7.0, spilled_bytes=MIB)
+        run_case = case(operation(), plans=plans(plan(sort)))
+        facts = TableFacts(rows=1e6, changed_rows=0.0, estimated_rows=1e6, analyzed=True)
+        advised = dataclasses.replace(
+            run_case, advice={"operators": ["nested loop"]}, tables={"orders": facts}
+        )
+        (finding,) = misestimate.find(advised)
+        assert finding.advice is None
 
     def test_statistics_of_a_join_cannot_be_gathered(self) -> None:
         scans = (node("scan", rows=1e4, estimated_rows=1e4, seconds=0.0) for _ in range(2))
@@ -597,6 +618,13 @@ class TestRoundTrips:
 
     def test_two_are_not_many(self) -> None:
         assert round_trips.find(sent(*self.ALIKE[:2])) == []
+
+    @pytest.mark.parametrize("able", [True, False])
+    def test_pipelining_is_tried_where_the_session_can(self, *, able: bool) -> None:
+        run_case = dataclasses.replace(sent(*self.ALIKE), can_pipeline=able)
+        (finding,) = round_trips.find(run_case)
+        assert (finding.advice == Advice("pipeline", "statements")) is able
+        assert ("assay try" in (finding.to_try or "")) is able
 
 
 class TestTablesOfOtherSchemas:

@@ -80,6 +80,9 @@ class EngineFolder:
         document = self._facts_of(ADVICE)
         if document is None:
             return None
+        techniques = self.techniques().techniques.values()
+        switched = sorted({name for facts in techniques for name in facts.operators})
+        document = {**document, "operators": switched}
         running = self.advising().running
         texts = {
             name: (self.folder / name).read_text(encoding="utf-8")

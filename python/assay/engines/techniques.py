@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 PLACEHOLDERS = frozenset({"name", "value"})
 Name = Literal["begin", "set", "clear", "end"]
 Join = Literal["inner", "cross", "straight_join"]
+# Plan operators that an engine may be able to switch off.
+Operator = Literal["scan", "index scan", "bitmap scan", "hash join", "merge join", "nested loop"]
 
 
 class Technique(BaseModel):
@@ -30,6 +32,8 @@ class Technique(BaseModel):
         says: Short name, used as in "without hash joins".
         off: Settings that switch it off.
         plans: Whether the technique changes the plan: join methods, access paths, sorts.
+        operators: Plan operators that only this technique makes, by the names of
+            `model.plan.OPERATORS`.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -37,6 +41,7 @@ class Technique(BaseModel):
     says: str = Field(min_length=1)
     off: dict[str, str] = Field(min_length=1)
     plans: bool = False
+    operators: tuple[Operator, ...] = ()
 
 
 class Forcing(BaseModel):
@@ -109,6 +114,10 @@ class TechniquesFacts(BaseModel):
         raise UsageError(
             f"the engine has no technique {name!r}; {suggestion(name, sorted(self.techniques))}"
         )
+
+    def techniques_of(self, operator: str) -> list[str]:
+        """Return the names of the techniques that make a plan operator; empty without a switch."""
+        return [name for name, facts in self.techniques.items() if operator in facts.operators]
 
     def settings_without(self, names: Iterable[str]) -> dict[str, str]:
         """Return the settings that switch planner techniques off.

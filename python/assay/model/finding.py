@@ -55,6 +55,9 @@ AdviceKind = Literal[
     "ablation",
     "hint",
     "prepared",
+    "pipeline",
+    "technique",
+    "slow",
 ]
 # Mark in the values of advice about an optimiser setting, which acts only by the choice of plans.
 BY_PLANS: Mapping[str, str] = {"acts": "through plans"}

@@ -57,6 +57,8 @@ KIND_RUN = "run"
 KIND_CEILING: Final = "ceiling"
 # Record of other clients' statements on a server, without a load by Assay.
 KIND_OBSERVED: Final = "observed"
+# Record of plans that were captured without execution; nothing in it was timed.
+KIND_PLANNED: Final = "planned"
 
 # Value of `request.remove` for a query without its computation.
 COMPUTATION = "computation"

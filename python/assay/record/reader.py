@@ -30,6 +30,7 @@ from assay.record.layout import (
     EXPECTED_ORIGIN_FILE,
     KIND_CEILING,
     KIND_OBSERVED,
+    KIND_PLANNED,
     KIND_RUN,
     RAW_DIR,
     RECOVERED_DIR,
@@ -76,11 +77,25 @@ def find_run(name: str, runs_dir: Path) -> Path:
     A `DamagedRecordWarning` is issued if the record was changed after it was sealed.
 
     Raises:
-        RecordUnreadableError: If no run has this name, or several ids begin with it.
+        RecordUnreadableError: If no run has this name, several ids begin with it, or nothing was
+            measured in the run.
     """
     directory = _named(name, runs_dir)
     warn_if_damaged(directory)
+    if _is_planned(directory):
+        raise RecordUnreadableError(
+            f"{directory.name} has only plans, which were captured without execution: its plans "
+            "are the files in raw/plans. Name a run with measurements."
+        )
     return directory
+
+
+def _is_planned(directory: Path) -> bool:
+    """Return True if a record has only plans; False also if its kind cannot be read."""
+    try:
+        return Run(directory).kind == KIND_PLANNED
+    except RecordUnreadableError:
+        return False
 
 
 def _named(name: str, runs_dir: Path) -> Path:
@@ -93,7 +108,8 @@ def _named(name: str, runs_dir: Path) -> Path:
             "with --runs."
         )
     if name == "latest":
-        return runs[-1].absolute()
+        measured = (path for path in reversed(runs) if not _is_planned(path))
+        return next(measured, runs[-1]).absolute()
     ids = [path.name for path in runs]
     matches = [path for path in runs if name in {path.name, path.name.rsplit("-", 1)[-1]}]
     matches = matches or [path for path in runs if path.name.startswith(name)]
@@ -153,7 +169,7 @@ class Run:
 
     @property
     def kind(self) -> str:
-        """Return the kind of record: `run` of a workload, `ceiling` of a host, or `observed`."""
+        """Return the kind of record: `run`, `ceiling` of a host, `observed` or `planned`."""
         return str(self.facts.get("kind", KIND_RUN))
 
     @property

@@ -12,10 +12,8 @@ from assay.probes.processes import ProcessesProbe
 from assay.running.asked.driver_plan import plan_sessions
 from assay.running.asked.parsing import STATE_LOADED
 from assay.running.asked.played import played_statements
-from assay.running.host.devices import stat_file
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from pathlib import Path
 
     from assay.running.asked.asked_run import Asked
@@ -26,7 +24,6 @@ def driver_job(
     asked: Asked,
     subject: Subject,
     raw: Path,
-    data_device: Mapping[str, Any] | None,
     filling: dict[str, Any] | None,
 ) -> dict[str, Any]:
     """Return the job of the driver's process.
@@ -35,7 +32,6 @@ def driver_job(
         asked: Run that the job belongs to.
         subject: Engine under load.
         raw: Directory for its streams.
-        data_device: The device that holds the data, as recorded; None if not known.
         filling: Data that the process loads first; None if they are loaded already.
     """
     request = asked.request
@@ -50,12 +46,14 @@ def driver_job(
         "reads_of": subject.readers if _counts_reads(asked) else None,
         "counters": _counts_operations(asked),
         "probed_s": _probed_inside_s(asked, subject),
-        "device_stat": stat_file(data_device),
+        # Known only after the host was described.
+        "device_stat": None,
         "explained": _explained_operations(asked),
         "cpus": request.pin.get("client", []),
         "plans": plans,
         "schema": asked.schema() if plans else None,
-        "plans_executed": request.plans_executed,
+        "plans_executed": request.plans_executed and not request.plans_only,
+        "plans_only": request.plans_only,
         "filling": filling,
         "looks_into_cache": request.state == STATE_LOADED,
         "share": None,

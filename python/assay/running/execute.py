@@ -37,6 +37,7 @@ from assay.running.changes.restoring import restore_left
 from assay.running.data.datasets import DATASETS, DatasetCache
 from assay.running.data.loading import Loading, loaded_now
 from assay.running.driver_job import driver_job, wants_plans
+from assay.running.host.devices import stat_file
 from assay.running.host.environment import describe_host, describe_ourselves
 from assay.running.host.places import cache_dir, instances_dir
 from assay.running.host.slowing import slowed
@@ -53,7 +54,7 @@ from assay.running.server.recovery import Recoveries
 from assay.running.server.starting import Steps, ready
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
     from contextlib import AbstractContextManager
     from pathlib import Path
 
@@ -141,14 +142,15 @@ class _Execution:
             with changing(self._request, guardian.directory, self._run) as self._changes:
                 steps = self._steps(guardian)
                 with ready(self._asked, guardian, loading, self._run.raw, steps) as started:
-                    references.keep_known()
-                    if nodes := started[0].nodes:
-                        self._run.update(cluster={"nodes": [asdict(node) for node in nodes]})
-                    self._measure(guardian, *started, loading)
+                    if self._request.plans_only:
+                        self._plan(guardian, started[0], loading)
+                    else:
+                        references.keep_known()
+                        self._measure(guardian, *started, loading)
                 self._recover(guardian, started[0])
-            references.make(guardian)
-            # The engine's files are removed before the seal, so that no measurement includes their
-            # removal.
+            if not self._request.plans_only:
+                references.make(guardian)
+            # The engine's files are removed before the seal, so no measurement includes this.
         self._teller.phase("seal")
         self._run.seal()
 
@@ -223,13 +225,13 @@ class _Execution:
         from assay.running.fleet.observer import engine_observer
 
         self._teller.phase("start")
+        if nodes := subject.nodes:
+            self._run.update(cluster={"nodes": [asdict(node) for node in nodes]})
         described = describe_host(guardian.directory, self._data_dir())
-        loads = self._request.state == STATE_LOADED and subject.embedded
-        filling = loading.filling(guardian) if loads else None
-        job = driver_job(self._asked, subject, self._run.raw, described["data_device"], filling)
-        groups = self._changes.room.groups if subject.embedded else ()
+        job = self._job(loading, guardian, subject)
+        job["device_stat"] = stat_file(described["data_device"])
         with (
-            self._driver(guardian, subject, job, groups) as driver,
+            self._driver(guardian, subject, job) as driver,
             engine_observer(self._agents, self._request, subject, self._run) as observer,
             ExitStack() as slowing,
         ):
@@ -265,6 +267,21 @@ class _Execution:
             if wants_plans(self._asked):
                 self._explained(driver, subject)
 
+    def _plan(self, guardian: Guardian, subject: Subject, loading: Loading) -> None:
+        """Capture the plans of all operations, without executing the load."""
+        job = self._job(loading, guardian, subject)
+        with self._driver(guardian, subject, job) as driver:
+            if job["filling"] is not None:
+                loaded_now(partial(loading.filled, driver), driver.pids)
+            driver.next()
+            self._explained(driver, subject)
+
+    def _job(self, loading: Loading, guardian: Guardian, subject: Subject) -> dict[str, Any]:
+        """Return the driver's job; in state `loaded`, an embedded engine is filled by it."""
+        loads = self._request.state == STATE_LOADED and subject.embedded
+        data = loading.filling(guardian) if loads else None
+        return driver_job(self._asked, subject, self._run.raw, data)
+
     def _describe(
         self,
         host: dict[str, Any],
@@ -296,10 +313,11 @@ class _Execution:
         )
 
     def _driver(
-        self, guardian: Guardian, subject: Subject, job: dict[str, Any], groups: Sequence[Path]
+        self, guardian: Guardian, subject: Subject, job: dict[str, Any]
     ) -> AbstractContextManager[Driver]:
         """Start the driver: a process on this host, or the hosts of a fleet."""
         if self._agents is None:
+            groups = self._changes.room.groups if subject.embedded else ()
             return host(guardian, "drive", job, self._run.raw / "host-drive.log", groups)
         from assay.running.fleet.hosts import fleet_driver
 

@@ -112,6 +112,7 @@ class Capture:
         self._alternatives: list[dict[str, Any]] = []
         self._interruptions = Interruptions()
         self._prepared = False
+        self._asks_alternatives = False
 
     def all(
         self,
@@ -119,6 +120,8 @@ class Capture:
         timed_s: Mapping[str, float],
         deadline_s: float | None,
         tell: Progress,
+        *,
+        alternatives: bool = True,
     ) -> None:
         """Capture the plans of all operations, and write those captured so far on interruption.
 
@@ -130,8 +133,11 @@ class Capture:
             deadline_s: The run's time limit per operation; 0 means no limit; None means plans are
                 not executed.
             tell: Receives the number of completed and of all operations.
+            alternatives: Whether to capture plans with other settings, too. Some engines execute
+                them.
         """
         self._dir.mkdir(exist_ok=True)
+        self._asks_alternatives = alternatives
         self._prepared = script.prepared
         begun_s = time.monotonic()
         with self._interruptions.held():
@@ -245,7 +251,7 @@ class Capture:
             execution_s = self._keep(operation, number, explanation)
             if watched_s is not None:
                 watched_s = None if execution_s is None else watched_s + execution_s
-        if isinstance(self._reader, AsksAlternatives):
+        if self._asks_alternatives and isinstance(self._reader, AsksAlternatives):
             changed = self._reader.alternatives(operation.name, asked)
             self._alternatives += [alternative.facts() for alternative in changed]
         self._operations.append(

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay.model.errors import RecordUnreadableError, UsageError
 from assay.model.request_keys import INCIDENTAL
-from assay.record.layout import KIND_CEILING
+from assay.record.layout import KIND_CEILING, KIND_PLANNED
 from assay.record.reader import Run, list_runs, took_s
 from assay.running.asked.request import RunRequest
 from assay.study.ceiling.trials import CeilingRequest, Machine, trials
@@ -109,7 +109,8 @@ def _past(runs: Path) -> Iterable[tuple[Mapping[str, Any], float]]:
         except RecordUnreadableError:
             continue
         seconds = took_s(run)
-        if run.complete and seconds is not None and run.kind != KIND_CEILING:
+        is_timed = run.kind not in {KIND_CEILING, KIND_PLANNED}
+        if run.complete and seconds is not None and is_timed:
             # Older records lack options that did not exist then.
             yield (
                 {**RunRequest(workload="", engine="", scale=0.0).facts(), **run.facts["request"]},

@@ -21,6 +21,7 @@ from assay.record.reader import Run
 from assay.record.studies import STUDIES_DIR, STUDY_FILE, list_studies, read_study_file
 from assay.record.writer import new_run_id
 from assay.report.build import build
+from assay.running.asked.request import RunRequest
 from assay.study.carrying import carried_out
 from assay.study.pace import expected_after
 from assay.study.preparing import considered_all, prepared
@@ -213,12 +214,16 @@ class Series:
 def judging(remark: Callable[[str], None]) -> RunOne:
     """Return a function that executes a run, checks it, and remarks on it if it is invalid.
 
+    A run that only captures plans has nothing to check.
+
     Args:
         remark: Receives a sentence about a run that is invalid.
     """
 
     def run(request: StudyRequest, runs: Path, teller: Teller) -> Path:
         directory = carried_out(request, runs, teller)
+        if isinstance(request, RunRequest) and request.plans_only:
+            return directory
         teller.phase("checks and report")
         if build(directory, with_page=False)["verdict"] == "invalid":
             remark(f"invalid: assay show {directory.name}")

@@ -218,8 +218,12 @@ def _remember(document: DiagnoseDocument, directory: Path, place: Path) -> None:
     now = datetime.now(tz=UTC).isoformat(timespec="seconds")
     for step in document["steps"]:
         for tried in step["tried"]:
+            trial = tried["trial"]
             if tried["verdict"] == "undecided" or (directory.name, tried["key"]) in recorded:
                 continue
-            row = prediction({**tried["trial"], "study": directory.name}, now)
+            # A slowed resource was no prediction.
+            if trial is None or tried["dependence"] is not None:
+                continue
+            row = prediction({**trial, "study": directory.name}, now)
             append_prediction(place, row)
             recorded.add((directory.name, tried["key"]))

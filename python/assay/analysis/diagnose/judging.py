@@ -28,6 +28,8 @@ GAIN_MIN = 0.03
 ROUNDS_MAX = 200
 # Another operation counts as slower if it loses more than this share of its time.
 SLOWER_MIN = 0.05
+# A resource on which less of the time depends does not bound a run.
+DEPENDS_MIN = 0.1
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,20 @@ class Slower:
 
 
 @dataclass(frozen=True)
+class Dependence:
+    """The share of the time that depends on a resource: the elasticity of the time to it.
+
+    Attributes:
+        share: Share of the time, 0 to 1 within noise.
+        interval: Interval of the share that is valid after any number of rounds; None with too few
+            rounds.
+    """
+
+    share: float
+    interval: tuple[float, float] | None
+
+
+@dataclass(frozen=True)
 class Judgement:
     """The verdict on one cause of lost time, with its evidence.
 
@@ -61,6 +77,8 @@ class Judgement:
             not known.
         by_plan: Whether the cause was refuted because no plan changed.
         slower: Other operations that take longer.
+        dependence: Share of the time that depends on a resource that was slowed; None for changes
+            that remove a cause.
     """
 
     verdict: CauseVerdict
@@ -71,6 +89,7 @@ class Judgement:
     rounds_needed: int | None = None
     by_plan: bool = False
     slower: tuple[Slower, ...] = ()
+    dependence: Dependence | None = None
 
     @property
     def saved_s(self) -> float:
@@ -109,8 +128,55 @@ def judge(
     if plans_stayed:
         return Judgement("refuted", names, gain, whole, len(rounds), by_plan=True, slower=slower)
     verdict = _verdict(gain)
-    needed = _rounds_needed(logs, alpha) if verdict == "undecided" else None
+    needed = None
+    if verdict == "undecided" and logs:
+        mean = math.fsum(logs) / len(logs)
+        # Distance of the mean from zero, or from the smallest gain that counts.
+        needed = _rounds_needed(logs, alpha, max(-mean, mean - math.log(1 - GAIN_MIN)))
     return Judgement(verdict, names, gain, whole, len(rounds), needed, slower=slower)
+
+
+def judge_slowed(
+    rounds: Sequence[tuple[Times, Times]], factor: float, alpha: float = ALPHA
+) -> Judgement:
+    """Return the verdict on a resource from rounds of (run as fast as usual, run with it slowed).
+
+    If a share e of the time depends on the resource, the run takes 1 + e (factor - 1) times as
+    long. The resource is confirmed if e is at least `DEPENDS_MIN`, and refuted if it is less.
+
+    Args:
+        rounds: Rounds in which both runs succeeded, in their order.
+        factor: Factor by which the resource was slowed, more than 1.
+        alpha: Probability of a wrong verdict, over all interim evaluations together.
+    """
+    if not rounds:
+        return Judgement("undecided")
+    names, pairs = judged_times(rounds, ())
+    logs, gain = _logs(pairs), _gain(pairs, alpha)
+    if gain is None:
+        return Judgement("undecided", names, None, None, len(rounds))
+    interval = None
+    if gain.interval is not None:
+        # A gain of -1 means twice the time.
+        low, high = (-end / (factor - 1) for end in reversed(gain.interval))
+        interval = (low, high)
+    dependence = Dependence(-gain.share / (factor - 1), interval)
+    verdict = _dependence_verdict(dependence)
+    needed = None
+    if verdict == "undecided":
+        mean = math.fsum(logs) / len(logs)
+        room = abs(mean - math.log(1 + DEPENDS_MIN * (factor - 1)))
+        needed = _rounds_needed(logs, alpha, room)
+    return Judgement(verdict, names, gain, gain, len(rounds), needed, dependence=dependence)
+
+
+def _dependence_verdict(dependence: Dependence) -> CauseVerdict:
+    if dependence.interval is None:
+        return "undecided"
+    low, high = dependence.interval
+    if high < DEPENDS_MIN:
+        return "refuted"
+    return "confirmed" if low >= DEPENDS_MIN else "undecided"
 
 
 def _verdict(gain: Gain | None) -> CauseVerdict:
@@ -152,15 +218,16 @@ def _slower(
             yield Slower(name, -gain.interval[1], -gain.interval[1] * gain.before_s)
 
 
-def _rounds_needed(logs: Sequence[float], alpha: float) -> int | None:
-    """Return the number of rounds needed for a verdict if later rounds vary like earlier ones."""
+def _rounds_needed(logs: Sequence[float], alpha: float, room: float) -> int | None:
+    """Return the number of rounds needed for a verdict if later rounds vary like earlier ones.
+
+    `room` is the distance of the logarithms' mean from the value that separates two verdicts.
+    """
     count = len(logs)
     if count < 2:  # noqa: PLR2004 - one round has no spread
         return None
     mean = math.fsum(logs) / count
     deviation = math.sqrt(math.fsum((value - mean) ** 2 for value in logs) / (count - 1))
-    # Distance of the mean from zero, or from the smallest gain that counts.
-    room = max(-mean, mean - math.log(1 - GAIN_MIN))
     for rounds in range(count + 1, ROUNDS_MAX + 1):
         # The interval depends only on mean and deviation, so any sample with both will do.
         spread = deviation * math.sqrt((rounds - 1) / rounds)

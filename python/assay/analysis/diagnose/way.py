@@ -112,7 +112,9 @@ def points(steps: Sequence[Step]) -> list[Point]:
     for number in range(len(kept) + 1):
         runs = {after.id: after for _, after in kept[number - 1].rounds} if number else {}
         if number < len(steps):
-            runs |= {b.id: b for tried in steps[number].tried for b, _ in tried.rounds}
+            # A run whose resource is slowed has a baseline of its own.
+            removing = (t for t in steps[number].tried if t.judgement.dependence is None)
+            runs |= {before.id: before for tried in removing for before, _ in tried.rounds}
         wholes = [whole for run in runs.values() if (whole := _whole_s(run)) is not None]
         seconds = geometric_mean(wholes)
         if seconds is not None:

@@ -87,6 +87,9 @@ def for_server(
         is_tried = is_undone and limits.alterable and "statement" not in advice.values
     elif advice.kind in SETTINGS:
         is_tried = not limits.pooled and _is_of_one_session(advice, facts)
+    elif advice.kind == "technique":
+        # It is switched off by settings of the session.
+        is_tried = not limits.pooled
     else:
         # Durability of a running server is its owner's choice.
         is_tried = advice.kind != "durability" and "statement" not in advice.values

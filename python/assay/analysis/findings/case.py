@@ -92,6 +92,7 @@ class Case:
         prepared: Whether statements were prepared, and planned, once per session. Otherwise each
             execution includes planning.
         can_prepare: Whether statements were sent as text although they could have been prepared.
+        can_pipeline: Whether clients could have sent statements before earlier answers arrived.
         replans: Whether the engine plans a prepared statement anew at each execution.
         indexes: Indexes by table, from the engine's catalogue; None if the engine does not report
             them.
@@ -149,6 +150,7 @@ class Case:
     request: Mapping[str, Any] = field(default_factory=dict)
     prepared: bool = False
     can_prepare: bool = False
+    can_pipeline: bool = False
     replans: bool = False
     indexes: Mapping[str, tuple[Index, ...]] | None = None
     foreign_keys: tuple[ForeignKey, ...] = ()
@@ -439,6 +441,10 @@ class Case:
     def can(self, statement: str) -> bool:
         """True if the engine declares a statement for an index, statistics or a vacuum."""
         return statement in self.advice.get("statements", {})
+
+    def can_switch_off(self, operator: str) -> bool:
+        """True if the engine has a setting that keeps an operator out of plans."""
+        return operator in self.advice.get("operators", ())
 
     def beside(self, statement: str) -> str:
         """Return text on a statement's side effect, to append to advice; empty without one."""

@@ -86,6 +86,7 @@ def read_case(
         request=run.facts.get("request", {}),
         prepared=prepared and not replans(run),
         can_prepare=not prepared and can_prepare(run),
+        can_pipeline=can_pipeline(run),
         replans=replans(run),
         look_interval_s=_look_interval_s(run),
         functions=_programs(run, FUNCTIONS),
@@ -120,6 +121,13 @@ def can_prepare(run: Run) -> bool:
     """Return True if the run could have saved planning by preparing its statements."""
     prepares = run.facts["engine"].get("prepares", False) and not replans(run)
     return bool(prepares and not run.facts.get("pooled") and not run.facts.get("test"))
+
+
+def can_pipeline(run: Run) -> bool:
+    """Return True if clients waited for answers that they did not need to send statements."""
+    request = run.facts.get("request", {})
+    pipelines = run.facts["engine"].get("pipelines", False) and not run.facts.get("test")
+    return bool(pipelines and request.get("clients") and not request.get("pipeline"))
 
 
 def replans(run: Run) -> bool:

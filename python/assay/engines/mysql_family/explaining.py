@@ -48,6 +48,7 @@ TRANSACTION_WORDS = {
     "unlock",
 }
 OF_TRANSACTIONS = "it begins or ends a transaction, and the capture has one of its own"
+OF_ESTIMATES = "estimates were asked for, and it was not executed"
 NO_PLAN = "the server makes no plan for this kind of statement; it was executed without"
 # Error numbers of the server: a statement that cannot be explained, and an exceeded limit.
 SYNTAX = 1064
@@ -192,6 +193,8 @@ class FamilyPlans:
         Raises pymysql's errors for a statement that cannot be explained.
         """
         estimated = self.estimated(asked)
+        if not limit_s:
+            return estimated, OF_ESTIMATES
         try:
             return self.counted(lambda: self.executed(asked)), None
         except pymysql.Error as error:

@@ -64,7 +64,7 @@ def _gains(document: DiagnoseDocument) -> alt.TopLevelMixin | None:
     for number, step in enumerate(document["steps"], 1):
         for tried in step["tried"]:
             gain = tried["gain"]
-            if gain is None:
+            if gain is None or tried["dependence"] is not None:
                 continue
             low, high = gain["interval"] or (None, None)
             rows.append(

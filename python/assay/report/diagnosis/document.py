@@ -17,12 +17,13 @@ from assay.report.sections.try_ import trial_document
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from assay.analysis.diagnose.judging import Judgement
+    from assay.analysis.diagnose.judging import Dependence, Judgement
     from assay.analysis.diagnose.way import Step, Tried, Untried, Way
     from assay.analysis.try_.calibration import Calibration
     from assay.analysis.try_.trial import Gain
     from assay.record.reader import Run
     from assay.report.documents.diagnose import (
+        DependentTime,
         DiagnoseDocument,
         DiagnosisStep,
         Experimented,
@@ -38,6 +39,8 @@ ENDINGS = {
     "nothing can be tried": "none of the remaining causes can be tried on this host",
 }
 
+PLANS_STAYED = "no plan changed, and this change affects the time through plans only"
+NOTHING_RUN = "no plan changes with it; nothing was run"
 # With fewer rounds, the variation between runs is not known.
 ROUNDS_MIN = 2
 
@@ -89,7 +92,8 @@ def _of(steps: Sequence[DiagnosisStep], operations: Sequence[str]) -> str:
     if len(operations) == 1:
         return operations[0]
     tried = [tried for step in steps for tried in step["tried"]]
-    return tried[0]["trial"]["of"] if tried else "a pass"
+    trials = [trial for cause in tried if (trial := cause["trial"]) is not None]
+    return trials[0]["of"] if trials else "a pass"
 
 
 def _step(
@@ -125,8 +129,11 @@ def _tried(
     run_s: float | None,
 ) -> TriedCause:
     judgement = tried.judgement
-    trial = trial_document(step.run, tried.cause, tried.change, tried.rounds)
-    why_not = _why_not(judgement, trial["answers"]["verdict"], declared[tried.kind])
+    trial = None
+    if tried.rounds:
+        trial = trial_document(step.run, tried.cause, tried.change, tried.rounds)
+    answers = None if trial is None else trial["answers"]["verdict"]
+    why_not = _why_not(judgement, answers, declared[tried.kind])
     return {
         "key": tried.cause.key,
         "cause": cast("FindingRow", tried.cause.facts()),
@@ -139,11 +146,12 @@ def _tried(
         "rounds_needed": judgement.rounds_needed,
         "gain": _gain(judgement.gain),
         "whole": _gain(judgement.whole),
+        "dependence": _dependence(judgement.dependence),
         "slower": [{"operation": op.operation, "share": op.share} for op in judgement.slower],
         "memory": _most_and_least(tried.rounds, _peak_bytes),
         "disk": _most_and_least(tried.rounds, _data_bytes),
         "set_up_s": _set_up_s(tried),
-        "recommended": judgement.verdict == "confirmed" and why_not is None,
+        "recommended": _is_recommended(judgement, why_not),
         "why_not": why_not,
         "record": history.sentence(tried.cause.method),
         "trial": trial,
@@ -152,10 +160,16 @@ def _tried(
 
 def verdict_words(judgement: Judgement, run_s: float | None) -> str:
     """Return a clause on the measurements that a verdict on a cause is based on."""
+    if judgement.dependence is not None and judgement.verdict != "undecided":
+        return _dependence_words(judgement.dependence)
+    return _gain_words(judgement, run_s)
+
+
+def _gain_words(judgement: Judgement, run_s: float | None) -> str:
     gain = judgement.gain
     of = f" of {names_text(judgement.operations)}" if judgement.operations else ""
     if judgement.by_plan:
-        return "no plan changed, and this change affects the time through plans only"
+        return PLANS_STAYED if judgement.rounds else NOTHING_RUN
     if gain is None:
         return "no operation succeeded in all runs"
     if judgement.verdict == "confirmed" and gain.interval is not None:
@@ -167,6 +181,19 @@ def verdict_words(judgement: Judgement, run_s: float | None) -> str:
             return f"without it the time{of} is longer, by {percent_text(-most)} at least"
         return f"without it less than {percent_text(GAIN_MIN)} of the time{of} is saved"
     return _undecided_words(judgement, run_s)
+
+
+def _dependence_words(dependence: Dependence) -> str:
+    """Return a clause on the share of the time that depends on a slowed resource."""
+    share = f"{percent_text(max(0.0, dependence.share))} of the time depends on it"
+    if dependence.interval is None:
+        return share
+    low, high = (percent_text(max(0.0, end)) for end in dependence.interval)
+    return f"{share}, {low} to {high}"
+
+
+def _dependence(dependence: Dependence | None) -> DependentTime | None:
+    return None if dependence is None else cast("DependentTime", asdict(dependence))
 
 
 def _undecided_words(judgement: Judgement, run_s: float | None) -> str:
@@ -186,9 +213,16 @@ def _needed_words(judgement: Judgement, run_s: float | None) -> str:
     return f"; {more} more would, if they are alike{took}"
 
 
-def _why_not(judgement: Judgement, answers_verdict: str, experiment: Experimented) -> str | None:
+def _is_recommended(judgement: Judgement, why_not: str | None) -> bool:
+    removes_cause = judgement.verdict == "confirmed" and judgement.dependence is None
+    return removes_cause and why_not is None
+
+
+def _why_not(
+    judgement: Judgement, answers_verdict: str | None, experiment: Experimented
+) -> str | None:
     """Return why a confirmed cause's change is not recommended."""
-    if judgement.verdict != "confirmed":
+    if judgement.verdict != "confirmed" or judgement.dependence is not None:
         return None
     if answers_verdict == "invalid":
         return "answers are wrong with the change"
@@ -243,7 +277,8 @@ def _left(way: Way) -> str:
     ending = ENDINGS[way.ending]
     last = way.steps[-1]
     if way.ending == "no cause left" and any(
-        tried.judgement.verdict == "confirmed" for tried in last.tried
+        tried.judgement.verdict == "confirmed" and tried.judgement.dependence is None
+        for tried in last.tried
     ):
         ending = "the remaining confirmed causes have no change to keep"
     return ending if bound is None else f"{ending}. {bound.claim}"

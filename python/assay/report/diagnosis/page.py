@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.model.units import seconds_text
+from assay.model.units import percent_text, seconds_text
 from assay.report.diagnosis.charts import charts_of
 from assay.report.diagnosis.words import beside, gain_text, signed, step_words, title, way_words
 from assay.report.page.rendering import rendered_article
@@ -50,6 +50,15 @@ def _step(step: DiagnosisStep) -> dict[str, object]:
     }
 
 
+def _measured(tried: TriedCause) -> str | None:
+    """Return the saved share of time, or the dependent share; None if plans gave the verdict."""
+    if tried["by_plan"]:
+        return None
+    if tried["dependence"] is not None:
+        return f"{percent_text(max(0.0, tried['dependence']['share']))} depends on it"
+    return gain_text(tried["gain"])
+
+
 def _tried(tried: TriedCause) -> dict[str, object]:
     whole = tried["whole"]
     times = None
@@ -62,7 +71,7 @@ def _tried(tried: TriedCause) -> dict[str, object]:
         "claim": tried["cause"]["claim"],
         "change": tried["change"],
         "says": tried["says"],
-        "gain": None if tried["by_plan"] else gain_text(tried["gain"]),
+        "gain": _measured(tried),
         "whole": None if whole is None else signed(whole["share"]),
         "times": times,
         "rounds": tried["rounds"],

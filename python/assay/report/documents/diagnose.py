@@ -21,6 +21,14 @@ class SlowerOperation(TypedDict):
     """Lower bound of the operation's relative increase in time."""
 
 
+class DependentTime(TypedDict):
+    """The share of the time that depends on a resource that was slowed."""
+
+    share: float
+    interval: tuple[float, float] | None
+    """Interval of the share, valid after any number of rounds; null with too few rounds."""
+
+
 class Experimented(TypedDict):
     """An experiment that tries a change, as declared in its file."""
 
@@ -47,6 +55,8 @@ class TriedCause(TypedDict):
     by_plan: bool
     """Whether the experiment refuted the cause because no plan changed."""
     rounds: int
+    """Number of compared rounds; 0 if plans that were captured without execution refuted the
+    cause."""
     rounds_needed: int | None
     """Number of rounds that would decide the verdict; null if it is decided, or if the number is
     not known."""
@@ -55,6 +65,9 @@ class TriedCause(TypedDict):
     of rounds."""
     whole: TimeGain | None
     """Gain of all operations of the run together."""
+    dependence: DependentTime | None
+    """Share of the time that depends on a resource that was slowed; null for a change that removes
+    a cause."""
     slower: list[SlowerOperation]
     memory: tuple[MeasuredValue, MeasuredValue]
     """Peak memory in bytes: the highest of all runs without the change, and the lowest of all runs
@@ -71,7 +84,8 @@ class TriedCause(TypedDict):
     confirmed."""
     record: str | None
     """Results of earlier trials of the same kind of advice; null without earlier trials."""
-    trial: TrialDocument
+    trial: TrialDocument | None
+    """Comparison of the runs; null if nothing was run."""
 
 
 class UntriedCause(TypedDict):

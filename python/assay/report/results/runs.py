@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay.model.errors import RecordUnreadableError
 from assay.record.layout import (
+    KIND_PLANNED,
     KIND_RUN,
     STATUS_COMPLETE,
     STATUS_FAILED,
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 # A run that ended early has one of these states, whatever the verdict of its checks.
 STATES = {STATUS_FAILED: "failed", STATUS_INTERRUPTED: "stopped", STATUS_RUNNING: "unended"}
 UNJUDGED, UNREADABLE, REFUSED = "unjudged", "damaged", "refused"
+# State of a complete record that has only plans.
+PLANNED = "planned"
 
 
 def unjudged_row(directory: Path) -> dict[str, Any]:
@@ -32,6 +35,8 @@ def unjudged_row(directory: Path) -> dict[str, Any]:
         return row | dict.fromkeys(("workload", "engine", "title")) | {"state": UNREADABLE}
     kind, status = facts.get("kind", KIND_RUN), str(facts.get("status"))
     state = UNJUDGED if status == STATUS_COMPLETE else STATES.get(status, UNREADABLE)
+    if state == UNJUDGED and kind == KIND_PLANNED:
+        state = PLANNED
     if facts.get("refused"):
         state = REFUSED
     return row | _subject(facts, kind) | {"state": state, "status": status}

@@ -11,6 +11,7 @@ from assay.engines.contract import Engine, HasSessionSettings, Product
 from assay.engines.discovery import EngineFolder, find_engines
 from assay.engines.durability import level_of
 from assay.model.errors import UsageError
+from assay.record.layout import KIND_PLANNED
 from assay.running.asked.driver_plan import Mix, driver_plan, plan_of, without_dues
 from assay.running.asked.order import LoadOrder, asked_order
 from assay.running.asked.parsing import PREPARED
@@ -178,7 +179,8 @@ class Asked:
     def facts(self) -> dict[str, Any]:
         """The facts that run.json has from its creation on."""
         engine = self.engine.facts
-        return {
+        kind = {"kind": KIND_PLANNED} if self.request.plans_only else {}
+        return kind | {
             "request": self.request.facts(),
             "workload": recorded(self.workload),
             "engine": {
@@ -188,6 +190,7 @@ class Asked:
                 "session": engine.spoken[self.language],
                 "prepares": engine.prepares,
                 "replans": engine.replans,
+                "pipelines": engine.pipelines,
                 "language": self.language,
                 "version": self.version,
                 "answers": engine.answers,

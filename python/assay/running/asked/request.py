@@ -61,6 +61,7 @@ class RunRequest(PlainOptions):
         profile_hz: CPU samples per second of the engine's CPU time; None means no samples.
         plans_executed: Whether plans are captured by execution; otherwise plans have estimates
             only.
+        plans_only: Whether only plans are captured, without execution, and no load is executed.
         forced: Alternative texts of one operation, executed instead of the workload's operations,
             by name such as `q09@3`. Each text has `sql`, `kind` and `words`. The first text leaves
             the plan to the engine.
@@ -110,6 +111,7 @@ class RunRequest(PlainOptions):
     probe_interval_s: float = 0.1
     profile_hz: int | None = None
     plans_executed: bool = True
+    plans_only: bool = False
     forced: dict[str, dict[str, str]] = Field(default_factory=dict)
     rounds: int = 0
     pin: dict[str, list[int]] = Field(default_factory=dict)

@@ -59,6 +59,8 @@ if TYPE_CHECKING:
 log = logging.getLogger("assay.host")
 
 PROGRESS_INTERVAL_S = 0.2
+# Report of a driver that executed no load.
+NOTHING_DRIVEN: dict[str, Any] = {"phases": []}
 # Prefix of thread names that samplers of threads skip.
 OWN_THREAD = "assay-host"
 
@@ -215,7 +217,8 @@ def _drive(channel: Channel, job: dict[str, Any]) -> None:
     """Start the engine, wait for the signal, execute the load plan, and report the counts.
 
     If the run starts in state `loaded` with an embedded engine, the engine is filled here first. If
-    plans are requested, it then waits for a message, and reports when the plans are captured.
+    plans are requested, it then waits for a message, and reports when the plans are captured. If
+    only plans are requested, the load is not executed.
     """
     if job["cpus"]:
         os.sched_setaffinity(0, job["cpus"])
@@ -230,8 +233,13 @@ def _drive(channel: Channel, job: dict[str, Any]) -> None:
             trials = [[PlayedStatement(**facts) for facts in some] for some in job["tried"]]
             preflight(trials, engine, instance)
         script = Script.read(job["script"])
-        sessions = _sessions(job, engine, instance, script)
+        sessions = [] if job["plans_only"] else _sessions(job, engine, instance, script)
         channel.send("ready", effective_settings=settings, engine_cache=cached, started_s=started_s)
+        if job["plans_only"]:
+            messages = _OwnerMessages(channel)
+            planned = _captured(channel, job, engine, instance, script, NOTHING_DRIVEN, messages)
+            channel.send("planned", **planned)
+            return
         go = channel.receive()
         if go is None or go["kind"] != "go":
             return
@@ -273,7 +281,7 @@ def _cached(engine: Engine, instance: Instance) -> list[dict[str, Any]] | None:
 def _captured(
     channel: Channel,
     job: dict[str, Any],
-    engine: HasPlans,
+    engine: Engine,
     instance: Instance,
     script: Script,
     report: dict[str, Any],
@@ -282,6 +290,8 @@ def _captured(
     """Return the plans of all operations, or the reason why there are none."""
     if messages.next() != "plan":
         return {"error": "the run ended before"}
+    if not isinstance(engine, HasPlans):
+        return {"error": "this engine reports no plans"}
 
     def tell(done: int, expected: int) -> None:
         channel.send("amount", phase="plans", done=done, expected=expected, unit="operations")
@@ -299,7 +309,8 @@ def _captured(
         own_s = job["plan"]["operation_deadline_ns"] / NS_PER_S
         deadline_s = own_s if job["plans_executed"] else None
         chosen = replace(script, operations=script.operations[: job["explained"]])
-        capture.all(chosen, timed_seconds(report), deadline_s, tell)
+        alternatives = not job["plans_only"]
+        capture.all(chosen, timed_seconds(report), deadline_s, tell, alternatives=alternatives)
     finally:
         reader.close()
     return {"error": None}

@@ -155,6 +155,7 @@ def _job(asked: Asked, operations: list[str]) -> dict[str, Any]:
         "cpus": [],
         "plans": False,
         "plans_executed": False,
+        "plans_only": False,
         "filling": None,
         "looks_into_cache": False,
         "share": None,

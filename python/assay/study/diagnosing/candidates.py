@@ -27,6 +27,21 @@ LEAVE = "the change affects tables that Assay did not create: add --allow-change
 
 
 @dataclass(frozen=True)
+class Slowing:
+    """The factor by which a resource is slowed, and the run that it is compared with.
+
+    Attributes:
+        factor: Factor by which the resource becomes slower.
+        before: Name of the run in which the use of the resource is measured and not slowed.
+        request: Request of this run.
+    """
+
+    factor: float
+    before: str
+    request: RunRequest
+
+
+@dataclass(frozen=True)
 class Candidate:
     """A cause of a run's time, and a run with a change that would remove it.
 
@@ -39,6 +54,7 @@ class Candidate:
         stays: Whether the change may be kept.
         expected: Expected saving as a share of the run's time, from the finding and from earlier
             trials.
+        slowing: How a resource is slowed, if the change does so; None if it removes the cause.
     """
 
     cause: Finding
@@ -48,6 +64,7 @@ class Candidate:
     by_plan: bool
     stays: bool
     expected: float
+    slowing: Slowing | None = None
 
 
 def candidates_of(

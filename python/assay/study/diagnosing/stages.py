@@ -9,17 +9,19 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from assay.analysis.diagnose.judging import ALPHA, judge
+from assay.analysis.diagnose.judging import ALPHA, judge, judge_slowed
+from assay.analysis.diagnose.same_plans import plans_stayed
 from assay.analysis.diagnose.way import Step, Tried, Untried, Way
-from assay.analysis.plans.recorded import compare_plans, read_plans
 from assay.analysis.summarise import summarise
-from assay.analysis.try_.trial import times_of
+from assay.analysis.try_.trial import mean_times_of, times_of
 from assay.checks import answers
 from assay.model.errors import RunFailedError
 from assay.model.verdict import Verdict
 from assay.record.layout import STATUS_COMPLETE
 from assay.record.reader import Run
-from assay.study.diagnosing.candidates import candidates_of
+from assay.study.diagnosing.candidates import Candidate, candidates_of
+from assay.study.diagnosing.planning import planned_part, refuted_by_plans
+from assay.study.diagnosing.slowing import slowed_candidate
 from assay.study.several import begun_in
 from assay.study.variants import Part, Study, Variant
 
@@ -33,7 +35,6 @@ if TYPE_CHECKING:
     from assay.analysis.try_.trial import Times
     from assay.model.finding import Finding
     from assay.running.asked.request import RunRequest
-    from assay.study.diagnosing.candidates import Candidate
     from assay.study.series import Series
 
 BASELINE = "as it is"
@@ -41,6 +42,8 @@ BASELINE = "as it is"
 SIDE_BY_SIDE = 3
 # Maximum rounds of one cause, and number of rounds after which a step ends if a cause is confirmed.
 ROUNDS_MAX, ROUNDS_ENOUGH = 12, 6
+# Maximum rounds of a slowed resource, whose effect is large where it counts.
+SLOWED_ROUNDS_MAX = 5
 # Rounds that must fit into a budget for this number of parallel causes.
 ROUNDS_WANTED = 5
 NO_TIME = "the budget left no time for it"
@@ -59,7 +62,8 @@ class _Racing:
     @property
     def is_over(self) -> bool:
         """Return True if the trial of the cause needs no more runs."""
-        if self.failed is not None or len(self.rounds) >= ROUNDS_MAX:
+        most = ROUNDS_MAX if self.candidate.slowing is None else SLOWED_ROUNDS_MAX
+        if self.failed is not None or len(self.rounds) >= most:
             return True
         return self.judgement is not None and self.judgement.verdict != "undecided"
 
@@ -125,12 +129,21 @@ class Diagnosing:
 
         Causes in `before` are tried once more, even if the current run no longer shows them.
         """
-        claimed = summarise(run).findings
+        summary = summarise(run)
+        claimed = summary.findings
         keys = {finding.key for finding in claimed}
         causes = [*claimed, *(cause for cause in before if cause.key not in keys)]
         waiting, untriable = candidates_of(
             run, causes, base, self.history, allow_changes=self.allow_changes
         )
+        refuted = self._refuted(f"step {number} plans", run, base, waiting)
+        done = {tried.change for tried in refuted}
+        waiting = [candidate for candidate in waiting if candidate.change not in done]
+        if not waiting:
+            # Nothing can be removed, so the resource that takes most of the time is slowed.
+            bound = slowed_candidate(summary, base)
+            waiting += [bound] if isinstance(bound, Candidate) else []
+            untriable += [bound] if isinstance(bound, Untried) else []
         # All trials of a step share the error probability, whenever each of them starts.
         alpha = ALPHA / max(1, len(waiting))
         racing: list[_Racing] = []
@@ -152,12 +165,23 @@ class Diagnosing:
         step = Step(
             run,
             kept,
-            tuple(results[id(racer)] for racer in tried),
+            (*(results[id(racer)] for racer in tried), *refuted),
             (*untriable, *failed),
             tuple(Untried(each.cause, NO_TIME, each.change) for each in (*left, *waiting)),
             None if best is None else results[id(best)],
         )
         return step, None if best is None else best.candidate, is_spent
+
+    def _refuted(
+        self, name: str, run: Run, base: RunRequest, waiting: Sequence[Candidate]
+    ) -> list[Tried]:
+        """Return the causes that plans refute without a timed run, as far as the budget allows."""
+        part = planned_part(name, BASELINE, run, base, waiting)
+        if part is None:
+            return []
+        self._parts.append(part)
+        self._made(name)
+        return refuted_by_plans(run, BASELINE, self._complete(name), waiting)
 
     def _is_over(
         self, racing: Sequence[_Racing], waiting: Sequence[Candidate], round_: int
@@ -169,24 +193,29 @@ class Diagnosing:
     def _round(self, name: str, base: RunRequest, racing: Sequence[_Racing], alpha: float) -> bool:
         """Run a round of the undecided trials; return whether the budget sufficed."""
         on = _on(racing)
+        # A slowed resource is tried alone, with a baseline of its own.
+        slowing = on[0].candidate.slowing
+        baseline, request = (
+            (BASELINE, base) if slowing is None else (slowing.before, slowing.request)
+        )
         # Plans are captured once, because they do not change between rounds.
-        needs_plans = any(not racer.rounds for racer in on)
-        variants = [Variant(BASELINE, _with_plans(base, needs_plans))]
+        new = [slowing is None and not racer.rounds for racer in on]
+        variants = [Variant(baseline, _with_plans(request, any(new)))]
         variants += [
             Variant(
                 racer.candidate.change,
-                _with_plans(racer.candidate.request, not racer.rounds),
+                _with_plans(racer.candidate.request, is_new),
                 {"cause": racer.candidate.cause.key},
             )
-            for racer in on
+            for racer, is_new in zip(on, new, strict=True)
         ]
         self._parts.append(Part(name, tuple(variants), 1, ABOUT, apart=True))
         is_spent = self._made(name)
         ids = self._complete(name)
-        before = ids.get(BASELINE)
-        if before is None and not is_spent:
+        before = ids.get(baseline)
+        if before is None and not is_spent and slowing is None:
             raise RunFailedError(
-                f"the run without a change failed: {self._why_failed(name, BASELINE)}"
+                f"the run without a change failed: {self._why_failed(name, baseline)}"
             )
         for racer in on:
             after = ids.get(racer.candidate.change)
@@ -226,6 +255,9 @@ class Diagnosing:
         return reasons[-1] if reasons else "its run did not end"
 
     def _judged(self, racer: _Racing, alpha: float) -> Judgement:
+        if (slowing := racer.candidate.slowing) is not None:
+            slowed = [(mean_times_of(one), mean_times_of(other)) for one, other in racer.rounds]
+            return judge_slowed(slowed, slowing.factor, alpha)
         times = [(self._times_of(before), self._times_of(after)) for before, after in racer.rounds]
         stayed = racer.candidate.by_plan and plans_stayed(
             *racer.rounds[0], racer.candidate.cause.operations
@@ -249,19 +281,6 @@ def room_for(budget_s: float | None, run_s: float | None) -> int:
     if budget_s is None or not run_s:
         return SIDE_BY_SIDE
     return min(SIDE_BY_SIDE, max(1, int(budget_s / run_s / ROUNDS_WANTED) - 1))
-
-
-def plans_stayed(before: Run, after: Run, operations: Sequence[str]) -> bool:
-    """Return True if every plan of some operations was captured twice and did not change."""
-    ours, theirs = read_plans(before), read_plans(after)
-    names = list(operations) or list(ours)
-    if not names or any(not ours.get(name) or not theirs.get(name) for name in names):
-        return False
-    return not any(
-        compare_plans(old, new).changed
-        for name in names
-        for old, new in zip(ours[name], theirs[name], strict=False)
-    )
 
 
 def _open(steps: Sequence[Step]) -> list[Finding]:

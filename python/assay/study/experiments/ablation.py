@@ -56,7 +56,7 @@ def _parts(request: RunRequest, engine: EngineFolder, operation: str) -> set[str
 
 experiment = Experiment(
     kind="ablation",
-    changes="what a query computes, and so its answer, which is not verified",
+    changes="the computation of a query and therefore its result, which is not verified",
     set_up="the query is sent without the call",
     undo="nothing stays",
     follow=_follow,

@@ -25,8 +25,8 @@ def _follow(request: RunRequest, advice: Advice, engine: EngineFolder) -> Change
 
 experiment = Experiment(
     kind="clients",
-    changes="how many clients ask at once",
-    set_up="nothing",
+    changes="the number of clients that send operations at once",
+    set_up="the run starts another number of clients",
     undo="nothing stays",
     follow=_follow,
 )

@@ -33,7 +33,7 @@ experiment = Experiment(
     kind="durability",
     changes="how much of what was committed survives a crash",
     set_up="the engine is started with other settings",
-    undo="they end with the engine",
+    undo="the settings end with the engine",
     follow=_follow,
     stays=False,
 )

@@ -23,8 +23,8 @@ def _follow(request: RunRequest, advice: Advice, engine: EngineFolder) -> Change
 
 experiment = Experiment(
     kind="limit",
-    changes="a limit of what the engine may use, which is left away",
-    set_up="nothing",
+    changes="a resource limit of the engine, which is removed",
+    set_up="the engine is started without the limit",
     undo="limits end with each run",
     follow=_follow,
 )

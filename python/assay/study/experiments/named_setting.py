@@ -26,8 +26,8 @@ def _follow(request: RunRequest, advice: Advice, engine: EngineFolder) -> Change
 experiment = Experiment(
     kind="named-setting",
     changes="a setting of the engine",
-    set_up="the engine is started with it, or each session sets it",
-    undo="it ends with the engine, or with the session",
+    set_up="the engine is started with the setting, or each session sets it",
+    undo="the setting ends with the engine or the session",
     follow=_follow,
     by_plan=lambda advice: BY_PLANS.items() <= advice.values.items(),
 )

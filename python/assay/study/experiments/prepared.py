@@ -25,7 +25,7 @@ def _follow(request: RunRequest, advice: Advice, engine: EngineFolder) -> Change
 
 experiment = Experiment(
     kind="prepared",
-    changes="how the client sends statements",
+    changes="how the client sends statements: prepared instead of as text",
     set_up="each session prepares its statements once, before anything is timed",
     undo="nothing stays",
     follow=_follow,

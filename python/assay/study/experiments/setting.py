@@ -26,7 +26,7 @@ def _follow(request: RunRequest, advice: Advice, engine: EngineFolder) -> Change
 experiment = Experiment(
     kind="setting",
     changes="a setting of the engine; on a running server one that each session can have",
-    set_up="the engine is started with it, or each session sets it",
-    undo="it ends with the engine, or with the session",
+    set_up="the engine is started with the setting, or each session sets it",
+    undo="the setting ends with the engine or the session",
     follow=_follow,
 )

@@ -9,7 +9,7 @@ from assay.study.experiments.statements import SET_UP, UNDO, prepared_with
 
 experiment = Experiment(
     kind="statistics",
-    changes="what the optimiser guesses of a table",
+    changes="the optimiser's row estimates of a table",
     set_up=SET_UP,
     undo=UNDO,
     follow=partial(prepared_with, "statistics"),

@@ -31,7 +31,7 @@ def _follow(request: RunRequest, advice: Advice, engine: EngineFolder) -> Change
 
 experiment = Experiment(
     kind="trigger",
-    changes="whether a trigger fires, and so what is in the tables that it writes to",
+    changes="whether a trigger fires, and therefore the rows of the tables that it writes to",
     set_up=SET_UP,
     undo=UNDO,
     follow=_follow,

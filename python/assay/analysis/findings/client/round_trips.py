@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from assay.analysis.findings.operation_shares import names_text
 from assay.analysis.findings.plans.plan_time import timed_nodes
 from assay.analysis.time.operation_tree import COMPUTING, NETWORK
-from assay.model.finding import Evidence
+from assay.model.finding import Advice, Evidence
 from assay.model.units import count_text, percent_text, seconds_text
 
 if TYPE_CHECKING:
@@ -91,7 +91,14 @@ def find(case: Case) -> list[Finding]:
     evidence = [
         fact for name in names[:NAMED_OPERATIONS] for fact in _evidence(case, name, repeated)
     ]
-    finding = case.finding(METHOD, claim, fractions, to_try=to_try, evidence=evidence)
+    advice = None
+    if case.can_pipeline:
+        advice = Advice("pipeline", "statements")
+        tries = case.try_words(METHOD, fractions, "sends statements before earlier answers arrive")
+        to_try += f"; {tries}"
+    finding = case.finding(
+        METHOD, claim, fractions, to_try=to_try, evidence=evidence, advice=advice
+    )
     return [finding.of(largest, saved=(effect, _best(case, names, repeated, worked)))]
 
 

@@ -13,7 +13,7 @@ from assay.analysis.findings.plans.lacking_statistics import (
 )
 from assay.analysis.findings.plans.plan_time import scaled
 from assay.analysis.findings.plans.stale_statistics import changed_since
-from assay.model.finding import Evidence
+from assay.model.finding import Advice, Evidence
 from assay.model.units import count_text, percent_text
 
 if TYPE_CHECKING:
@@ -26,6 +26,8 @@ METHOD = "misestimate"
 EFFECT_MIN = 0.02
 # If a smaller share of the rows changed, new statistics are like the present ones.
 FRESH_SHARE = 0.01
+# Operator that is chosen for few rows, by its name in plans.
+LOOP = "nested loop"
 
 
 def find(case: Case) -> list[Finding]:
@@ -57,12 +59,20 @@ def _finding(case: Case, hurt: Hurt) -> Finding:
         elif case.can("statistics"):
             advice = table_advice("statistics", name, node, gain)
             to_try = case.try_words(METHOD, fractions, f"gathers statistics of {name}")
+    if advice is None and _is_of_loop(hurt) and case.can_switch_off(LOOP):
+        advice = Advice("technique", LOOP)
+        to_try += f"; {case.try_words(METHOD, fractions, 'measures it without nested loops')}"
     evidence = [Evidence(_chain(hurt), f"plan:{operation}")]
     return (
         case.finding(METHOD, claim, fractions, to_try=to_try, evidence=evidence, advice=advice)
         .without_interval()
         .of("computing", saved=(0.0, case.of_run(fractions)))
     )
+
+
+def _is_of_loop(hurt: Hurt) -> bool:
+    """Return True if a nested loop was chosen for the wrong estimate."""
+    return any(victim.node.operator == LOOP for victim in hurt.victims)
 
 
 def _is_fresh(case: Case, node: PlanNode) -> bool:

@@ -1,0 +1,84 @@
+"""Decides from recorded plans whether a change alters how operations are executed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from assay.analysis.plans.recorded import captured, compare_plans, read_plans
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from assay.model.plan import Plan, PlanNode
+    from assay.record.reader import Run
+
+    Plans = Mapping[str, tuple[Plan, ...]]
+
+# Operator of a statement that changes rows.
+WRITES = "modify"
+
+
+def plans_stayed(before: Run, after: Run, operations: Sequence[str]) -> bool:
+    """Return True if every plan of some operations was captured twice and did not change.
+
+    Args:
+        before: Run without the change.
+        after: Run with the change.
+        operations: Names of the operations; empty means all.
+    """
+    return _are_same(read_plans(before), read_plans(after), operations)
+
+
+def estimates_suffice(executed: Run, estimated: Run, operations: Sequence[str]) -> bool:
+    """Return True if plans captured without execution show how operations are executed.
+
+    Both kinds of plans of the unchanged run must be the same: then the engine does not change a
+    plan while it executes it, and both runs have equal data and statistics. No executed plan may be
+    compiled or spill, because estimates do not show this. No operation may write, because the data
+    would change during the load.
+
+    Args:
+        executed: Run without the change, whose plans were captured by execution.
+        estimated: The same run, whose plans were captured without execution.
+        operations: Names of the operations; empty means all.
+    """
+    record = captured(executed)
+    names = list(operations) or list(record.plans)
+    if record.missing or any(_writes(plan) for plans in record.plans.values() for plan in plans):
+        return False
+    concerned = [plan for name in names for plan in record.plans.get(name, ())]
+    if any(plan.compiling_s or plan.spilled_bytes for plan in concerned):
+        return False
+    return _are_same(_as_planned(record.plans), _as_planned(read_plans(estimated)), names)
+
+
+def _are_same(ours: Plans, theirs: Plans, operations: Sequence[str]) -> bool:
+    names = list(operations) or list(ours)
+    if not names or any(
+        not ours.get(name) or len(ours[name]) != len(theirs.get(name, ())) for name in names
+    ):
+        return False
+    return not any(
+        compare_plans(old, new).changed
+        for name in names
+        for old, new in zip(ours[name], theirs[name], strict=True)
+    )
+
+
+def _writes(plan: Plan) -> bool:
+    return any(node.operator == WRITES for node in plan.root.walk())
+
+
+def _as_planned(plans: Plans) -> Plans:
+    """Return plans with the planned number of workers instead of the number that started."""
+    return {
+        name: tuple(replace(plan, root=_with_planned_workers(plan.root)) for plan in own)
+        for name, own in plans.items()
+    }
+
+
+def _with_planned_workers(node: PlanNode) -> PlanNode:
+    workers = node.workers if node.workers_planned is None else node.workers_planned
+    children = tuple(_with_planned_workers(child) for child in node.children)
+    return replace(node, workers=workers, children=children)

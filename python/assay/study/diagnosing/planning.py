@@ -1,0 +1,76 @@
+"""Refutes causes without timed runs: the plans with a change are captured without execution."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.analysis.diagnose.judging import Judgement
+from assay.analysis.diagnose.same_plans import estimates_suffice, plans_stayed
+from assay.analysis.diagnose.way import Tried
+from assay.analysis.plans.recorded import read_plans
+from assay.study.variants import Part, Variant
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from assay.record.reader import Run
+    from assay.running.asked.request import RunRequest
+    from assay.study.diagnosing.candidates import Candidate
+
+ABOUT = "The plans without and with each change, without execution."
+
+
+def planned_part(
+    name: str, baseline: str, run: Run, base: RunRequest, candidates: Sequence[Candidate]
+) -> Part | None:
+    """Return the part of a study that captures the plans with changes; None if none is needed.
+
+    Args:
+        name: Name of the part.
+        baseline: Name of the variant without a change.
+        run: Run that the causes are about.
+        base: Request of the run without a change.
+        candidates: Causes that can be tried.
+    """
+    acting = [candidate for candidate in candidates if candidate.by_plan]
+    # After a crash or on a snapshot there is no run whose plans could be captured.
+    if not acting or base.kill_s is not None or base.copies or not read_plans(run):
+        return None
+    variants = [Variant(baseline, _plans_of(base))]
+    variants += [
+        Variant(candidate.change, _plans_of(candidate.request), {"cause": candidate.cause.key})
+        for candidate in acting
+    ]
+    return Part(name, tuple(variants), 1, ABOUT, apart=True)
+
+
+def refuted_by_plans(
+    run: Run, baseline: str, planned: Mapping[str, Run], candidates: Sequence[Candidate]
+) -> list[Tried]:
+    """Return the causes whose change acts through plans and alters no plan.
+
+    Args:
+        run: Run that the causes are about, with executed plans.
+        baseline: Name of the variant without a change.
+        planned: Captured plans by the name of the variant, without execution.
+        candidates: Causes that can be tried.
+    """
+    before = planned.get(baseline)
+    if before is None:
+        return []
+    refuted = []
+    for candidate in candidates:
+        about, after = candidate.cause.operations, planned.get(candidate.change)
+        if not candidate.by_plan or after is None or not estimates_suffice(run, before, about):
+            continue
+        if plans_stayed(before, after, about):
+            judgement = Judgement("refuted", tuple(about), by_plan=True)
+            refuted.append(Tried(candidate.cause, candidate.change, candidate.kind, judgement, ()))
+    return refuted
+
+
+def _plans_of(request: RunRequest) -> RunRequest:
+    """Return the request of a run that only captures plans, without execution."""
+    return request.changed(
+        plans=True, plans_only=True, plans_executed=False, fleet=None, engine_host=None
+    )

@@ -1,0 +1,111 @@
+"""Experiments of a diagnosis, each where its cause is present and where it is not."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.e2e.conftest import Lab, server_laboratory
+from tests.e2e.server import RunningServer
+from tests.e2e.test_running_server import folder_of, url_of
+
+PLANTED = Path(__file__).parents[1] / "planted" / "calibration" / "chatty-basket"
+# Computes for long and keeps no rows, so that no cause of its time can be removed.
+COMPUTED = "select max(i * 7 % 11) from (select generate_series(1, 400000) as i) as made"
+PIPELINED, PREPARED = "statements pipelined", "statements prepared"
+# Planning a join of eight tables takes far longer than seeing that no row has this number.
+MANY_JOINS = """select count(*) from pg_class as c
+join pg_namespace as n on n.oid = c.relnamespace
+join pg_attribute as a on a.attrelid = c.oid
+join pg_type as t on t.oid = a.atttypid
+join pg_index as i on i.indrelid = c.oid
+join pg_am as m on m.oid = c.relam
+join pg_depend as d on d.objid = c.oid
+join pg_description as s on s.objoid = t.oid
+where c.oid = 0
+"""
+LONG_SUM = "select sum(i) from generate_series(1, 300000) as i"
+
+
+def tried_in(document: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """The causes of the first step that were tried, by their changes."""
+    return {tried["change"]: tried for tried in document["steps"][0]["tried"]}
+
+
+@pytest.fixture
+def basket(tmp_path: Path) -> Path:
+    """A workload that sends a statement for each of six products."""
+    return Path(shutil.copytree(PLANTED, tmp_path / "basket"))
+
+
+def diagnosed(lab: Lab, *asked: str) -> dict[str, Any]:
+    document: dict[str, Any] = json.loads(lab.assay("diagnose", *asked, "--json").stdout)
+    lab.assert_nothing_left()
+    return document
+
+
+def test_statements_are_pipelined_where_a_client_waits_for_each(
+    basket: Path, server_place: Path
+) -> None:
+    asked = ("--engine", "postgresql", "--clients", "1", "--time", "3s", "--warmup", "1s")
+    with server_laboratory(server_place) as lab:
+        document = diagnosed(lab, str(basket), *asked, "--budget", "3m")
+        tried = tried_in(document)[PIPELINED]
+        assert tried["key"] == "round-trips:basket"
+        assert tried["verdict"] == "confirmed", tried["says"]
+
+
+def test_one_statement_is_not_pipelined(basket: Path, server_place: Path) -> None:
+    shutil.copy(basket / "without" / "basket.sql", basket / "operations" / "basket.sql")
+    asked = ("--engine", "postgresql", "--clients", "1", "--time", "3s", "--warmup", "1s")
+    with server_laboratory(server_place) as lab:
+        document = diagnosed(lab, str(basket), *asked, "--budget", "30s")
+        assert PIPELINED not in json.dumps(document)
+
+
+def test_statements_are_prepared_where_planning_takes_the_time(
+    server: RunningServer, server_place: Path, tmp_path: Path
+) -> None:
+    folder = folder_of(tmp_path, joined=MANY_JOINS)
+    given = (str(folder), "--dsn", url_of(server), "--min-time", "200ms", "--budget", "3m")
+    with server_laboratory(server_place) as lab:
+        tried = tried_in(diagnosed(lab, *given))[PREPARED]
+        assert tried["key"] == "optimiser:joined"
+        assert tried["verdict"] == "confirmed", tried["says"]
+
+
+def test_statements_that_run_long_are_not_prepared(
+    server: RunningServer, server_place: Path, tmp_path: Path
+) -> None:
+    folder = folder_of(tmp_path, summed=LONG_SUM)
+    given = (str(folder), "--dsn", url_of(server), "--min-time", "200ms", "--budget", "30s")
+    with server_laboratory(server_place) as lab:
+        assert PREPARED not in json.dumps(diagnosed(lab, *given))
+
+
+def test_the_resource_of_a_run_without_causes_is_slowed(server_place: Path, tmp_path: Path) -> None:
+    folder = folder_of(tmp_path, computed=COMPUTED)
+    given = (str(folder), "--engine", "postgresql", "--min-time", "1s", "--budget", "4m")
+    with server_laboratory(server_place) as lab:
+        document = diagnosed(lab, *given)
+        (tried,) = document["steps"][0]["tried"]
+        assert tried["change"] == "cpu slowed by the factor 2"
+        # Beside other load, five rounds may leave it undecided.
+        assert tried["verdict"] in {"confirmed", "undecided"}, tried["says"]
+        assert tried["rounds"] > 0
+        if tried["verdict"] == "confirmed":
+            low, high = tried["dependence"]["interval"]
+            assert 0.1 <= low <= tried["dependence"]["share"] <= high
+        assert not tried["recommended"]
+        assert document["steps"][0]["kept"] is None
+
+
+def test_a_run_that_only_sleeps_has_no_resource_to_slow(server_place: Path, tmp_path: Path) -> None:
+    folder = folder_of(tmp_path, asleep="select pg_sleep(0.05)")
+    given = (str(folder), "--engine", "postgresql", "--min-time", "1s", "--budget", "1m")
+    with server_laboratory(server_place) as lab:
+        assert diagnosed(lab, *given)["steps"][0]["tried"] == []
