@@ -83,9 +83,7 @@ def _windows(top: PlanNode) -> list[PlanNode]:
 
 def _is_of_columns(part: str, window: PlanNode) -> bool:
     """Return True if a condition names only columns of tables below a window."""
-    columns = {
-        name.strip('"').lower() for node in window.walk() for name in node.columns or ()
-    }
+    columns = {name.strip('"').lower() for node in window.walk() for name in node.columns or ()}
     bare = _CAST.sub("", _TEXT.sub("''", part))
     names = {name.lower() for name in _NAME.findall(bare)} - _KEYWORDS
     return bool(names) and names <= columns
