@@ -130,25 +130,25 @@ def test_a_missing_extension_is_named_and_not_tried(
     assert (finding.to_try or "").startswith(begin)
 
 
+BY_CLASS = {"expression": '"body" jsonb_path_ops', "method": "gin", "schema": "shop"}
+
+
 @pytest.mark.parametrize(
-    ("values", "sql"),
+    ("values", "name", "key"),
     [
         (
-            {"expression": '"body" jsonb_path_ops', "method": "gin", "schema": "shop"},
-            'create index concurrently "assay_docs_body_jsonb_path_ops" on "shop"."docs" using gin '
-            '("body" jsonb_path_ops);',
+            BY_CLASS,
+            "assay_docs_body_jsonb_path_ops",
+            '"shop"."docs" using gin ("body" jsonb_path_ops)',
         ),
-        (
-            {"columns": "code"},
-            'create index concurrently "assay_docs_code" on "docs" ("code");',
-        ),
+        ({"columns": "code"}, "assay_docs_code", '"docs" ("code")'),
     ],
 )
-def test_the_statement_names_the_access_method(values: dict[str, str], sql: str) -> None:
+def test_the_statement_names_the_access_method(values: dict[str, str], name: str, key: str) -> None:
     texts = {
-        name: (FOLDER / name).read_text(encoding="utf-8")
-        for name in ("conf/advice/index_running.sql", "conf/advice/index_undo.sql")
+        file: (FOLDER / file).read_text(encoding="utf-8")
+        for file in ("conf/advice/index_running.sql", "conf/advice/index_undo.sql")
     }
     change = change_of(Advice("index", "docs", values), DECLARED | {"sql": texts})
     assert change is not None
-    assert change.sql == sql
+    assert change.sql == f'create index concurrently "{name}" on {key};'

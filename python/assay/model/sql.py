@@ -24,7 +24,7 @@ def quoted(name: str, quote: str = '"') -> str:
     return f"{quote}{name.replace(quote, 2 * quote)}{quote}"
 
 
-def statement_of(
+def statement_of(  # noqa: PLR0913 - each fills a placeholder
     template: str,
     table: str,
     columns: Sequence[str],

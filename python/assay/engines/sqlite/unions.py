@@ -1,4 +1,4 @@
-"""Measures a union of SQLite with its duplicates, because SQLite's plans have neither rows nor times.
+"""Measures a union of SQLite with its duplicates, because plans have neither rows nor times.
 
 A statement with `union` is also executed with `union all`. The difference of both times is the time
 that the removal of duplicates took.
@@ -32,7 +32,7 @@ def with_duplicates(text: str) -> str | None:
     unions = [node for node in tree.walk() if isinstance(node, exp.Union)]
     removing = [node for node in unions if node.args.get("distinct")]
     for union in removing:
-        union.set("distinct", False)
+        union.set("distinct", value=False)
     return tree.sql(dialect=DIALECT, comments=False) if removing else None
 
 

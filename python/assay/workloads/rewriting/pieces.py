@@ -88,7 +88,7 @@ def _unions(query: Query) -> Iterator[Piece]:
 
 def _keep_all(unions: Sequence[exp.Union]) -> None:
     for union in unions:
-        union.set("distinct", False)
+        union.set("distinct", value=False)
 
 
 def _hint_text(node: exp.Expr, key: str, dialects: Sequence[str]) -> str:
