@@ -514,6 +514,7 @@ class TestTables:
         assert indexes["lower"].columns == ("lower(name)",)
         assert (indexes["lower"].predicate, indexes["lower"].method) == ("(id > 7)", "btree")
         assert indexes["lower"].collation is None
+        assert reader.extensions()["plpgsql"]
         changed = {setting.name: setting for setting in reader.changed_settings()}
         assert (changed["enable_indexscan"].value, changed["enable_indexscan"].default) == (
             "off",

@@ -328,6 +328,30 @@ class TestPipeline:
             followed(request(), self.ADVICE, find_engine("postgresql"))
 
 
+def test_a_union_is_sent_with_its_duplicates(tmp_path: Path) -> None:
+    folder = tmp_path / "harvests"
+    folder.mkdir()
+    (folder / "all.sql").write_text("select kilos from old union select kilos from recent", "utf-8")
+    (folder / "sum.sql").write_text("select sum(kilos) from old", "utf-8")
+    request = RunRequest(workload=str(folder), engine="sqlite", scale=1)
+    engine = find_engine("sqlite")
+    changed = followed(request, Advice("union-all", "all"), engine)
+    assert changed.text == "all with union all"
+    assert changed.request.remove == ["all/union"]
+    with pytest.raises(UsageError, match="can remove union from a single query only"):
+        followed(request, Advice("union-all", "sum"), engine)
+
+
+def test_an_index_has_the_access_method_of_its_advice() -> None:
+    values = {"expression": '"body" jsonb_path_ops', "method": "gin"}
+    request = RunRequest(workload="tpch", engine="postgresql", scale=0.01)
+    changed = followed(request, Advice("index", "docs", values), find_engine("postgresql"))
+    (sql,) = changed.request.prepare.values()
+    assert sql.strip() == (
+        'create index "assay_docs_body_jsonb_path_ops" on "docs" using gin ("body" jsonb_path_ops);'
+    )
+
+
 def indexes(connection: duckdb.DuckDBPyConnection) -> str:
     found = connection.execute("select index_name from duckdb_indexes()").fetchall()
     return '"' + found[0][0].replace('"', '""') + '"' if found else "none"

@@ -47,6 +47,8 @@ BY_NAME = {
     "paging-condition",
     "partitions-read",
     "subquery-per-row",
+    "union-duplicates",
+    "filter-after-window",
     "rate-held",
     "row-order",
     "steady",

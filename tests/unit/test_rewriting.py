@@ -210,6 +210,14 @@ class TestParts:
     def test_a_query_without_hints_has_no_such_part(self) -> None:
         assert "hints" not in named("select a from t where a > 1")
 
+    @pytest.mark.parametrize("dialect", ["postgresql", "duckdb", "sqlite"])
+    def test_unions_keep_their_duplicates(self, dialect: str) -> None:
+        asked = "select a from t union select b from u union all select k from u order by 1"
+        rewritten = without_part(asked, [dialect], "union").text
+        kept = asked.replace("union select", "union all select")
+        assert " ".join(rewritten.lower().split()) == kept
+        assert "union" not in named("select a from t union all select a from t")
+
     @pytest.mark.parametrize("dialect", ["postgresql", "mysql", "duckdb", "sqlite", "trino"])
     def test_parameters_that_are_drawn_later_stay(self, dialect: str) -> None:
         asked = "select a from t where b = ${day} and c < ${line.2} order by a limit ${rows}"

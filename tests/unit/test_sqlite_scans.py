@@ -233,3 +233,38 @@ def test_a_plan_with_fresh_statistics_is_tried_and_nothing_stays(tmp_path: Path)
         assert "v_a" in (answer.native or "")
         assert reader.alternatives("q1", [("delete from v", ())]) == []
         reader.close()
+
+
+UNIONS = [
+    ("select a from t where a < 500 union select a from t where a >= 500", ROWS, ROWS),
+    ("select b from t union select b from t", GROUPS, 2 * ROWS),
+    ("select a from t where a < $1 union select a from t where a >= $1 order by a", ROWS, ROWS),
+]
+
+
+@pytest.mark.parametrize(("text", "kept", "whole"), UNIONS)
+def test_a_union_has_the_rows_and_the_time_of_its_duplicates(
+    reader: PlanReader, text: str, kept: int, whole: int
+) -> None:
+    (answer,) = reader.explain([(text, (500,) if "$1" in text else ())], 60)
+    assert answer.native is not None, answer.reason
+    root = normalised(answer.native, "q", 0, "q-0.json").root
+    assert root.operator == "set operation"
+    assert root.rows == kept
+    assert root.removed_rows == whole - kept
+    assert root.seconds is not None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "select a from t union all select a from t",
+        "select a from t union select a from t limit 5",
+        "select count(*) from (select a from t union select a from t)",
+    ],
+)
+def test_other_unions_are_not_measured(reader: PlanReader, text: str) -> None:
+    (answer,) = reader.explain([(text, ())], 60)
+    assert answer.native is not None, answer.reason
+    root = normalised(answer.native, "q", 0, "q-0.json").root
+    assert all(node.removed_rows is None for node in root.walk())

@@ -119,6 +119,31 @@ class CostlyFacts(BaseModel):
     changes: bool = False
 
 
+class SearchFacts(BaseModel):
+    """Operators whose rows only an index of another access method than the default finds.
+
+    Attributes:
+        operators: Operators, as plans write them.
+        values: Regular expression that matches the type of the compared value.
+        literal: Regular expression that occurs in a value by which such an index finds few rows.
+        method: Access method of the index.
+        operator_class: Operator class of the index; None means the default of the column's type.
+        extension: Extension that has the operator class; None if the engine itself has it.
+        doubt: Reason why the index may read more rows than fulfil the condition, as the end of a
+            sentence; None if it reads these rows only.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    operators: tuple[str, ...]
+    values: str
+    literal: str = ""
+    method: str
+    operator_class: str | None = None
+    extension: str | None = None
+    doubt: str | None = None
+
+
 class RunningFacts(BaseModel):
     """SQL files that make a change on a server that other clients use, and undo it.
 
@@ -146,6 +171,8 @@ class AdviceFacts(BaseModel):
     Attributes:
         quote: Quote character for names in SQL. The quote character is doubled within a name.
         expressions: Whether an index on an expression is possible.
+        searches: Operators that an index of the default access method does not serve; the first
+            entry that fits a condition applies.
         by_column: Whether tables are stored by column, so that scans read them fast.
         sizes: Units of sizes, with their number of bytes.
         sizes_in_sql: Whether sizes in SQL are written with these units; otherwise a size is a
@@ -164,6 +191,7 @@ class AdviceFacts(BaseModel):
 
     quote: str = '"'
     expressions: bool = False
+    searches: tuple[SearchFacts, ...] = ()
     by_column: bool = False
     sizes: dict[str, int] = {}
     sizes_in_sql: bool = False
@@ -215,11 +243,18 @@ class AdviceFacts(BaseModel):
         columns: Sequence[str] = (),
         *,
         expression: str | None = None,
+        method: str | None = None,
         trigger: str = "",
     ) -> str:
         """Return the SQL of an advised change, with quoted names filled in."""
         return statement_of(
-            template, table, columns, expression=expression, trigger=trigger, quote=self.quote
+            template,
+            table,
+            columns,
+            expression=expression,
+            method=method,
+            trigger=trigger,
+            quote=self.quote,
         )
 
     def _value(self, facts: SettingFacts, value: str) -> str:

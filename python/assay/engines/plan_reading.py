@@ -194,6 +194,15 @@ class TellsIndexes(Protocol):
 
 
 @runtime_checkable
+class TellsExtensions(Protocol):
+    """Interface of plan readers that read the extensions of a database."""
+
+    def extensions(self) -> dict[str, bool]:
+        """Return the extensions that the server has, and whether the database uses them."""
+        ...
+
+
+@runtime_checkable
 class TellsForeignKeys(Protocol):
     """Interface of plan readers that read foreign keys, if these have no index by default."""
 

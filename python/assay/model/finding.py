@@ -54,6 +54,7 @@ AdviceKind = Literal[
     "trigger",
     "ablation",
     "hint",
+    "union-all",
     "prepared",
     "pipeline",
     "technique",
@@ -98,8 +99,8 @@ class Advice:
         subject: Role (`work_memory`) or name of a setting, a limited resource, a durability level,
             or a table.
         values: Details of the change: `value` of a setting; `columns` of an index, separated by
-            commas, and the table's `schema` if known; `tables`, separated by commas, if there are
-            several.
+            commas, or its `expression`, its `method` if that is not the default, and the table's
+            `schema` if known; `tables`, separated by commas, if there are several.
         gain_share: Predicted share of the run's time that it saves; None if not predicted.
     """
 

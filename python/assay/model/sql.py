@@ -10,9 +10,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 # `$table_text` is the table's name as a string, for queries of a catalogue. `$in_schema` is the
-# schema with a dot, or empty. `$setting` and `$value` describe a setting.
+# schema with a dot, or empty. `$using` is the clause of an index's access method, or empty.
+# `$setting` and `$value` describe a setting.
 PLACEHOLDERS = frozenset(
-    {"name", "table", "table_text", "columns", "in_schema", "setting", "trigger", "value"}
+    {"name", "table", "table_text", "columns", "in_schema", "using", "setting", "trigger", "value"}
 )
 # Shortest limit of a name's length among known engines.
 NAME_LETTERS_MAX = 63
@@ -23,12 +24,13 @@ def quoted(name: str, quote: str = '"') -> str:
     return f"{quote}{name.replace(quote, 2 * quote)}{quote}"
 
 
-def statement_of(
+def statement_of(  # noqa: PLR0913 - each fills a placeholder
     template: str,
     table: str,
     columns: Sequence[str],
     *,
     expression: str | None = None,
+    method: str | None = None,
     schema: str | None = None,
     trigger: str = "",
     quote: str = '"',
@@ -36,16 +38,18 @@ def statement_of(
     """Return a template's SQL with a table's names filled in.
 
     Args:
-        template: Text with `$table`, `$table_text`, `$columns`, `$in_schema`, `$trigger`, and
-            `$name` of an index that Assay makes.
+        template: Text with `$table`, `$table_text`, `$columns`, `$using`, `$in_schema`, `$trigger`,
+            and `$name` of an index that Assay makes.
         table: Name of the table without a schema.
         columns: Columns of an index; empty means the statement concerns the whole table.
         expression: SQL expression of an index, instead of columns.
+        method: Access method of an index, such as `gin`; None means the engine's default.
         schema: Schema of the table; None means that sessions find the table without a schema.
         trigger: Trigger of the table, if the statement concerns one.
         quote: Quote character for names.
     """
     parts = columns if expression is None else re.findall(r"\w+", expression)
+    using = "" if method is None else f" using {method}"
     name = "_".join(("assay", table, *parts))[:NAME_LETTERS_MAX]
     in_schema = "" if schema is None else f"{quoted(schema, quote)}."
     return Template(template).safe_substitute(
@@ -53,6 +57,7 @@ def statement_of(
         table=f"{in_schema}{quoted(table, quote)}",
         table_text=_text(table),
         in_schema=in_schema,
+        using=using,
         trigger=quoted(trigger, quote),
         columns=expression or ", ".join(quoted(column, quote) for column in columns),
     )

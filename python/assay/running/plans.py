@@ -20,6 +20,7 @@ from assay.engines.plan_reading import (
     PlanAsked,
     PlaysPrograms,
     TellsChangedSettings,
+    TellsExtensions,
     TellsForeignKeys,
     TellsIndexes,
 )
@@ -172,6 +173,7 @@ class Capture:
             "indexes": None,
             "foreign_keys": None,
             "changed_settings": None,
+            "extensions": None,
             "reason": None,
         }
         try:
@@ -179,6 +181,8 @@ class Capture:
                 facts["indexes"] = [index.facts() for index in reader.indexes()]
             if isinstance(reader, TellsForeignKeys):
                 facts["foreign_keys"] = [key.facts() for key in reader.foreign_keys()]
+            if isinstance(reader, TellsExtensions):
+                facts["extensions"] = reader.extensions()
             if isinstance(reader, TellsChangedSettings):
                 facts["changed_settings"] = [
                     setting.facts() for setting in reader.changed_settings()

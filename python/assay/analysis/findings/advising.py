@@ -33,9 +33,25 @@ def index_advice(
     return Advice("index", table, values, gain_share)
 
 
-def expression_advice(table: str, expression: str, schema: str | None, gain_share: float) -> Advice:
-    """Return the advice to create an index on an SQL expression."""
+def expression_advice(
+    table: str,
+    expression: str,
+    schema: str | None,
+    gain_share: float,
+    *,
+    method: str | None = None,
+) -> Advice:
+    """Return the advice to create an index on an SQL expression.
+
+    Args:
+        table: Name of the table.
+        expression: Key of the index, with its operator class if that is not the default.
+        schema: Schema of the table; None if it is not known.
+        gain_share: Share of the run's time that the index would save.
+        method: Access method of the index, such as `gin`; None means the engine's default.
+    """
     values = {"expression": expression} | ({} if schema is None else {"schema": schema})
+    values |= {} if method is None else {"method": method}
     return Advice("index", table, values, gain_share)
 
 

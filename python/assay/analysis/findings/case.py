@@ -99,6 +99,8 @@ class Case:
         foreign_keys: Foreign keys from the engine's catalogue; empty if none, or not reported.
         changed_settings: Settings of the optimiser that differ from the default; None if the engine
             does not report them.
+        extensions: Extensions of the server, and whether the database has them; empty if the engine
+            does not report them.
         alternatives: Plans that the optimiser chooses after one change, by operation.
         blockers: Sessions that blocked others, the longest waits first; None if the engine does not
             report them.
@@ -155,6 +157,7 @@ class Case:
     indexes: Mapping[str, tuple[Index, ...]] | None = None
     foreign_keys: tuple[ForeignKey, ...] = ()
     changed_settings: tuple[ChangedSetting, ...] | None = None
+    extensions: Mapping[str, bool] = field(default_factory=dict)
     alternatives: Mapping[str, tuple[Alternative, ...]] = field(default_factory=dict)
     blockers: tuple[Blocker, ...] | None = None
     other_clients: Mapping[str, float] = field(default_factory=dict)

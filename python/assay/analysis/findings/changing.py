@@ -56,6 +56,7 @@ def _of_tables(advice: Advice, template: str, quote: str) -> str:
             table,
             list(filter(None, columns)),
             expression=advice.values.get("expression"),
+            method=advice.values.get("method"),
             schema=advice.values.get("schema"),
             quote=quote,
         ).strip()

@@ -96,6 +96,7 @@ def read_case(
         indexes=plans.indexes,
         foreign_keys=plans.foreign_keys or (),
         changed_settings=plans.changed_settings,
+        extensions=plans.extensions,
         alternatives=_by_operation(plans.alternatives),
         blockers=blockers_of(run),
         workers=other_work_of(run),

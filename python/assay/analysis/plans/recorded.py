@@ -91,6 +91,8 @@ class Captured:
         foreign_keys: Foreign keys of all tables; None if the engine does not report them.
         changed_settings: Optimiser settings that differ from the default; None if the engine
             does not report them.
+        extensions: Extensions of the server, and whether the database has them; empty if the
+            engine does not report them.
         alternatives: Plans that the optimiser would choose after one change, such as an index.
     """
 
@@ -104,6 +106,7 @@ class Captured:
     indexes: dict[str, tuple[Index, ...]] | None = None
     foreign_keys: tuple[ForeignKey, ...] | None = None
     changed_settings: tuple[ChangedSetting, ...] | None = None
+    extensions: dict[str, bool] = field(default_factory=dict)
     alternatives: tuple[Alternative, ...] = ()
 
 
@@ -163,6 +166,7 @@ def _read(document: dict[str, Any], error: str | None) -> Captured:
         _indexes(document.get("catalogue") or {}),
         _foreign_keys(document.get("catalogue") or {}),
         _changed_settings(document.get("catalogue") or {}),
+        _extensions(document.get("catalogue") or {}),
         tuple(Alternative.read(facts) for facts in document.get("alternatives", ())),
     )
 
@@ -185,6 +189,11 @@ def _foreign_keys(catalogue: dict[str, Any]) -> tuple[ForeignKey, ...] | None:
 def _changed_settings(catalogue: dict[str, Any]) -> tuple[ChangedSetting, ...] | None:
     changed = catalogue.get("changed_settings")
     return None if changed is None else tuple(ChangedSetting(**facts) for facts in changed)
+
+
+def _extensions(catalogue: dict[str, Any]) -> dict[str, bool]:
+    extensions = catalogue.get("extensions") or {}
+    return {str(name): bool(is_there) for name, is_there in extensions.items()}
 
 
 def _checked(plan: Plan) -> Plan:

@@ -21,6 +21,7 @@ COMPARISONS = {
 }
 EQUAL = [TokenType.EQ]
 NAMES = {TokenType.VAR, TokenType.IDENTIFIER}
+ELEMENTS = {TokenType.ANY, TokenType.ALL, TokenType.SOME}
 OPENING, CLOSING = TokenType.L_PAREN, TokenType.R_PAREN
 # Plans join the conditions of a search and of a filter with this text; the filter has a prefix.
 BETWEEN_CONDITIONS, FILTER = "; ", "filter "
@@ -95,6 +96,9 @@ def _restriction(text: str, conjunct: Sequence[Token]) -> Restriction | None:
     if len(with_columns) != 1:
         return None
     (side,) = with_columns
+    # The elements of an array are compared, not a value of the row.
+    if side[0].token_type in ELEMENTS:
+        return None
     if side[0].token_type == TokenType.NOT:
         side = _bare(side[1:])
     if not _is_of_own_columns(side):

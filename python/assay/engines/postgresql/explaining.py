@@ -72,6 +72,13 @@ class PostgresPlans:
         """
         return self._facts.indexes()
 
+    def extensions(self) -> dict[str, bool]:
+        """Return the server's extensions, and whether the database has them.
+
+        Raises `EngineError`.
+        """
+        return self._facts.extensions()
+
     def foreign_keys(self) -> list[ForeignKey]:
         """Return foreign keys of all tables except the server's own.
 

@@ -47,6 +47,13 @@ class PlanFacts:
             for table, name, columns, *more, schema in rows
         ]
 
+    def extensions(self) -> dict[str, bool]:
+        """Return the server's extensions, and whether the database has them.
+
+        Raises `EngineError`.
+        """
+        return dict(cast("list[tuple[str, bool]]", self._rows("plans/extensions.sql")))
+
     def foreign_keys(self) -> list[ForeignKey]:
         """Return foreign keys of all tables except the server's own.
 

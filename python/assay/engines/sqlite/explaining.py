@@ -28,6 +28,7 @@ from assay.engines.sqlite.conditions import condition_of, counted_condition, sca
 from assay.engines.sqlite.database import script
 from assay.engines.sqlite.ordering import counted_first_rows
 from assay.engines.sqlite.scans import counted_scans
+from assay.engines.sqlite.unions import COMPOUND, with_duplicates
 from assay.model.units import NS_PER_S
 
 if TYPE_CHECKING:
@@ -225,11 +226,27 @@ class SqlitePlans:
                     self._connection, document["plan"], text, values
                 )
             document |= self._executed(text, values, limit_s)
+            document["union"] = self._union(document, text, values, limit_s)
             return json.dumps(document, indent=1), UNTIMED, False
         except apsw.InterruptError:
             return native, f"it was cancelled after {limit_s:.3g} s", True
         except apsw.Error as error:
             return native, _error_text(error), True
+
+    def _union(
+        self, document: dict[str, Any], text: str, values: Sequence[object], limit_s: float
+    ) -> dict[str, Any] | None:
+        """Return rows of a union, and rows and time with its duplicates; None for others."""
+        is_union = any(line["detail"].startswith(COMPOUND) for line in document["plan"])
+        changed = with_duplicates(text) if is_union else None
+        if changed is None:
+            return None
+        other = self._executed(changed, values, limit_s)
+        return {
+            "rows": document["returned"],
+            "all_rows": other["returned"],
+            "all_s": other["execution_s"],
+        }
 
     def _by_text(
         self, plan: list[dict[str, Any]], text: str, values: Sequence[object]
@@ -255,8 +272,8 @@ class SqlitePlans:
         begun_ns = time.monotonic_ns()
         try:
             with self._limited(limit_s):
-                for _ in self._connection.execute(text, values, can_cache=False):
-                    pass
+                rows = self._connection.execute(text, values, can_cache=False)
+                returned = sum(1 for _ in rows)
             execution_s = (time.monotonic_ns() - begun_ns) / NS_PER_S
         finally:
             self._connection.trace_v2(0, None)
@@ -264,6 +281,7 @@ class SqlitePlans:
         names = {name: name.removeprefix(STATUS).lower() for name in counted}
         return {
             "execution_s": execution_s,
+            "returned": returned,
             "counted": {names[name]: value for name, value in counted.items()},
         }
 

@@ -15,6 +15,7 @@ from typing import Any
 from assay.engines.plan_reading import plan_parser
 from assay.engines.sqlite.ordering import with_first_rows
 from assay.engines.sqlite.scan_counts import with_scans
+from assay.engines.sqlite.unions import with_union
 from assay.model.plan import Plan, PlanNode, Reads
 
 _ACCESS = re.compile(
@@ -67,12 +68,14 @@ def normalised(text: str, operation: str, statement: int, native: str) -> Plan:
         columns = whole.get("columns", {})
         scans = whole.get("scans", ())
         first_rows = whole.get("first_rows")
+        union = whole.get("union")
     except (KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"the text is not an SQLite plan: {error!r}") from error
     root = _level(rows, aliases)
     if root is not None and execution_s is not None:
         root = with_scans(root, scans, counted, execution_s)
         root = with_first_rows(root, first_rows, execution_s) if first_rows else root
+        root = with_union(root, union, execution_s) if union else root
     if changes is not None:
         inputs = () if root is None else (root,)
         root = PlanNode("modify", changes["how"], object=changes["table"], children=inputs)

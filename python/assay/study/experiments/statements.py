@@ -30,10 +30,11 @@ def prepared_with(
     if doing not in facts.statements:
         raise CannotError(facts.without.get(doing, f"it has no statement for {doing}"))
     template = (engine.folder / facts.statements[doing]).read_text(encoding="utf-8")
-    expression = advice.values.get("expression")
+    expression, method = advice.values.get("expression"), advice.values.get("method")
     columns = columns_of(advice)
     sql = "".join(
-        facts.statement(template, table, columns, expression=expression) for table in advice.tables
+        facts.statement(template, table, columns, expression=expression, method=method)
+        for table in advice.tables
     )
     label = label_of(advice)
     return ChangedRun(label, request.changed(prepare={**request.prepare, label: sql}))

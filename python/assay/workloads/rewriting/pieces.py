@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 # Prefix of names of function calls: `function:fee`.
 FUNCTION = "function"
 HINTS = "hints"
+# The removal of duplicates by `union`.
+UNION = "union"
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,7 @@ def pieces_of(query: Query, dialects: Sequence[str]) -> list[Piece]:
         phrase = "all that is made of the rows: groups, aggregates, arithmetic, order"
         pieces.append(Piece(COMPUTATION, phrase, remove))
     pieces += _hints(query, dialects)
+    pieces += _unions(query)
     block = query.outermost
     if block is not None:
         pieces += _clauses(block, dialects)
@@ -74,6 +77,18 @@ def _hints(query: Query, dialects: Sequence[str]) -> Iterator[Piece]:
     if holders:
         phrase = ", ".join(dict.fromkeys(_hint_text(node, key, dialects) for node, key in holders))
         yield Piece(HINTS, phrase, partial(_drop_hints, holders))
+
+
+def _unions(query: Query) -> Iterator[Piece]:
+    """Yield the removal of duplicates by all unions of a query as one removable part."""
+    unions = [node for node in query.tree.find_all(exp.Union) if node.args.get("distinct")]
+    if unions:
+        yield Piece(UNION, "the removal of duplicates by union", partial(_keep_all, unions))
+
+
+def _keep_all(unions: Sequence[exp.Union]) -> None:
+    for union in unions:
+        union.set("distinct", value=False)
 
 
 def _hint_text(node: exp.Expr, key: str, dialects: Sequence[str]) -> str:

@@ -19,7 +19,7 @@ _CAST_NAME = re.compile(r"\(([\w.\"]+)\)::[\w ]+(?:\[\])?")
 _CAST = re.compile(r"::[\w ]+(?:\(\d+(?:,\d+)?\))?(?:\[\])?")
 _COMPARED = re.compile(
     r"[\s(]*(?:filter\b|optional:)?[\s(]*([A-Za-z_][\w.]*)\s*"
-    r"(<=>|<=|>=|=|<(?!>)|>|\bin\b|\bbetween\b)(.*)",
+    r"(<=>|(?:<=|>=|=|<|>)(?![<>@&|*~#^%]|->)|\bin\b|\bbetween\b)(.*)",
     re.IGNORECASE | re.DOTALL,
 )
 # Texts that stand for a value instead of a literal: a parameter, an expression that is computed

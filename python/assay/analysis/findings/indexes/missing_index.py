@@ -10,6 +10,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from assay.analysis.findings.advising import expression_advice, index_advice
+from assay.analysis.findings.indexes.access_methods import (
+    MethodIndex,
+    element_of_array,
+    method_index,
+)
 from assay.analysis.findings.indexes.conditions import (
     conjuncts,
     first_columns,
@@ -30,7 +35,7 @@ if TYPE_CHECKING:
 
     from assay.analysis.findings.case import Case
     from assay.model.catalogue import Index
-    from assay.model.finding import Finding
+    from assay.model.finding import Advice, Finding
     from assay.model.plan import PlanNode
 
 METHOD = "missing-index"
@@ -148,15 +153,19 @@ def _finding(case: Case, table: str, columns: Sequence[str], scans: Sequence[Tim
     # The scan's condition does not mention rows that a join elsewhere removes.
     asked = first.condition
     advice, to_try = None, None if asked is None else f"create an index of {table} for: {asked}"
+    to_try, other = _of_element(table, first) or to_try, None
     if columns:
         names = ", ".join(columns)
         advice = index_advice(table, columns, first.schema, case.of_run(wasted))
         to_try = case.try_words(METHOD, wasted, f"makes an index of {table} ({names})")
+    elif (other := _by_method(case, scans)) is not None:
+        advice, to_try = _of_method(case, table, first, wasted, other)
     elif (expression := _expression(case, scans)) is not None:
         columns = (expression,)
         advice = expression_advice(table, expression, first.schema, case.of_run(wasted))
         to_try = case.try_words(METHOD, wasted, f"makes an index of {table} ({expression})")
-    evidence = _catalogue_evidence(case, table, _first(scans) or columns, first.schema) + [
+    begins = _first(scans) or columns or (() if other is None else (other.key,))
+    evidence = _catalogue_evidence(case, table, begins, first.schema) + [
         Evidence(
             f"{scan.node.native} of {scan.operation} removed"
             f" {percent_text(_removed_share(scan.node))} of the rows it read and took"
@@ -173,8 +182,50 @@ def _finding(case: Case, table: str, columns: Sequence[str], scans: Sequence[Tim
     part = _removed_share(first)
     best = case.of_run({name: share * part for name, share in reach_of(scans).items()})
     finding = case.finding(METHOD, claim, wasted, to_try=to_try, evidence=evidence, advice=advice)
-    finding = replace(finding.without_interval(), settle=_to_settle(first, columns))
+    settle = _to_settle(first, columns) if other is None else _to_settle_method(other)
+    finding = replace(finding.without_interval(), settle=settle)
     return finding.of(COMPUTING, saved=(_least(case, wasted), best))
+
+
+def _by_method(case: Case, scans: Sequence[Timed]) -> MethodIndex | None:
+    """Return the index of another access method that serves all scans; None without one."""
+    first, *others = (method_index(case, scan.node) for scan in scans)
+    return first if all(other == first for other in others) else None
+
+
+def _of_method(
+    case: Case, table: str, scan: PlanNode, wasted: Mapping[str, float], index: MethodIndex
+) -> tuple[Advice | None, str]:
+    """Return the advice to create an index of another access method, and its words."""
+    words = (
+        f"create an index of {table} {index.text}, because {index.kind} does not serve "
+        f"`{index.operator}`"
+    )
+    if index.lacks is not None:
+        is_available = index.lacks in case.extensions
+        lacks = f"create extension {index.lacks}" if is_available else f"install {index.lacks}"
+        return None, f"{lacks}, then {words}"
+    advice = expression_advice(
+        table, index.key, scan.schema, case.of_run(wasted), method=index.method
+    )
+    return advice, f"{words}; {case.try_words(METHOD, wasted, 'makes this index')}"
+
+
+def _to_settle_method(index: MethodIndex) -> str | None:
+    """Return what is unknown about an index of another access method; None if nothing is."""
+    return None if index.doubt is None else f"measure with the index: {index.doubt}"
+
+
+def _of_element(table: str, scan: PlanNode) -> str | None:
+    """Return the advice for a comparison with each element of an array; None for others."""
+    element = element_of_array(scan)
+    if element is None:
+        return None
+    column, value = element
+    return (
+        f"write `{column} @> array[{value}]` instead of `= any ({column})`, which no index serves, "
+        f"and create an index of {table} using gin ({column})"
+    )
 
 
 def _expression(case: Case, scans: Sequence[Timed]) -> str | None:

@@ -10,9 +10,10 @@ import polars as pl
 from assay.analysis.findings.case import DISK
 from assay.analysis.findings.size import CAUSE_SHARE_MIN
 from assay.analysis.operations import is_measured
+from assay.analysis.time.operation_tree import COMPUTING, FOR_CPU, KERNEL, UNEXPLAINED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from assay.analysis.findings.case import Case
 
@@ -22,6 +23,7 @@ HITS, MISSES, MISSED_BYTES = "buffer_hits", "buffer_reads", "buffer_read_bytes"
 DATA_SHARE_MIN = 0.5
 # The kernel copies bytes to files and sockets at this rate or faster.
 COPIED_BYTES_PER_S = 200e6
+QUEUE = FOR_CPU["run_queue"]
 # Some engines count cache requests instead of hits.
 REQUESTS = "buffer_requests"
 
@@ -92,6 +94,27 @@ def evicts(case: Case) -> bool:
     if limit is None or not limit.felt or case.asked_to_read:
         return False
     return case.data_bytes is None or case.data_bytes >= DATA_SHARE_MIN * limit.asked
+
+
+def saved_by_cache(case: Case, waits: Mapping[str, float]) -> tuple[float, float]:
+    """Return the least and the greatest share of the run's time that data in memory would save.
+
+    The least is the waiting for reads alone. For each read, the kernel also makes room in memory,
+    starts the transfer and copies the pages; then the thread waits for a CPU. Short waits are often
+    between two samples, so that they are not explained. The greatest saving contains all this time.
+
+    Args:
+        case: The run.
+        waits: Share of each operation's time that it waited for reads.
+    """
+    beside = (f"{COMPUTING}/{KERNEL}", f"{COMPUTING}/{QUEUE}", UNEXPLAINED)
+    most = {
+        name: waited + sum(case.trees[name].share_of(part) for part in beside)
+        for name, waited in waits.items()
+        if name in case.trees
+    }
+    least = case.of_run(waits)
+    return least, max(least, case.of_run(most))
 
 
 def power_of_two(needed_bytes: float, most_bytes: float | None) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.analysis.findings.memory.cache import evicts, unnamed_reads
+from assay.analysis.findings.memory.cache import evicts, saved_by_cache, unnamed_reads
 from assay.analysis.findings.waiting.waits import waited, waiting_evidence
 from assay.model.finding import Advice, Evidence
 from assay.model.limit import MEMORY
@@ -29,11 +29,11 @@ def find(case: Case) -> list[Finding]:
     effect = case.of_run(fractions)
     if effect < EFFECT_MIN:
         return []
-    size = bytes_text(limit.asked)
+    size, saved = bytes_text(limit.asked), saved_by_cache(case, fractions)
     claim = (
         f"The memory limit of {size} (--limit memory) keeps data from staying in memory: it was"
         f" met {count_text(limit.felt)} times, and waiting for reads from storage took"
-        f" {percent_text(effect)} of the time"
+        f" {percent_text(effect)} of the time{and_more(effect, saved)}"
     )
     evidence = waiting_evidence(case, fractions, ("disk_read", "disk"))
     sentence = f"the engine needed more memory than the limit {count_text(limit.felt)} times"
@@ -46,4 +46,15 @@ def find(case: Case) -> list[Finding]:
     finding = case.finding(
         METHOD, claim, fractions, to_try=to_try, evidence=evidence, advice=advice
     )
-    return [finding.of("waiting" if "disk" in parts else "waiting/disk_read")]
+    return [finding.of("waiting" if "disk" in parts else "waiting/disk_read", saved)]
+
+
+def and_more(effect: float, saved: tuple[float, float]) -> str:
+    """Return text on the work beside the waiting that data in memory would save; else empty."""
+    beside = saved[1] - effect
+    if beside < EFFECT_MIN:
+        return ""
+    return (
+        f"; the kernel's work for these reads, and waits for a CPU after them, took at most "
+        f"{percent_text(beside)} more"
+    )

@@ -1,1 +1,1 @@
-create index $name on $table ($columns);
+create index $name on $table$using ($columns);

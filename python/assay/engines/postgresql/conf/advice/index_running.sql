@@ -1,1 +1,1 @@
-create index concurrently $name on $table ($columns);
+create index concurrently $name on $table$using ($columns);
