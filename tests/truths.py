@@ -289,6 +289,18 @@ def copied(effect: float, misses: float = 3e5) -> Case:
     return case(operation(cpu_user=1.0), counters=counters, executions=times, tables=tables)
 
 
+def crowded(effect: float, misses: float = 3e5) -> Case:
+    """Waits for latches beside a cache that misses half of its page requests."""
+    counters = counted(
+        buffer_requests=6e5,
+        buffer_reads=misses,
+        buffer_read_bytes=misses * 16384,
+        free_page_waits=329.0,
+    )
+    tables = {"pages": TableFacts(bytes=GIB)}
+    return case(*two(effect, latch=1.0), counters=counters, tables=tables)
+
+
 def serial(effect: float, workers: str = "0") -> Case:
     """An operation that used one of so many cores that all of them would save the effect."""
     settings = {"max_parallel_workers_per_gather": workers}
@@ -656,6 +668,15 @@ TRUTHS = (
         0.02,
         ("missed 50 % of its page requests with shared_buffers 128MB", "70 %"),
         ("counter:buffer_hits", "setting:shared_buffers"),
+        ("setting", "cache"),
+    ),
+    Truth(
+        "page-waits",
+        crowded,
+        lambda effect: crowded(effect, misses=1e3),
+        0.02,
+        ("70 % of the time", "latches of the engine's cache", "missed 50 %", "128MB"),
+        ("where:q1", "counter:buffer_hits", "counter:free_page_waits"),
         ("setting", "cache"),
     ),
     Truth(
