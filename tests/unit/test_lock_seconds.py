@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 import pytest
 
+from assay.analysis.profile.placing import measured_passes
 from assay.analysis.time.lock_seconds import counted_lock_seconds, with_counted_locks
 from assay.probes.streams import ENGINE, Stream
-from tests.looks import BEGUN_NS, MS, Lab
+from tests.looks import MS, Lab
 from tests.unit.test_thread_waits import WORDS, _document, made
 
 if TYPE_CHECKING:
@@ -38,9 +39,11 @@ def run_of(
     lab = Lab(tmp_path, waits=document)
     run = made(lab, word)
     run.facts["engine"]["counters"] = {"counters": [COUNTER]}
-    edges = ((BEGUN_NS - 1, 5e3), (lab.until_ns + MS if until_end else BEGUN_NS + MS, 0.0))
+    passes = measured_passes(run.table("events"))
+    begun_ns, ended_ns = passes["started_ns"].min(), passes["finished_ns"].max()
+    readings = [(begun_ns, 5e3), (ended_ns if until_end else begun_ns + MS, 5e3 + seconds * 1e3)]
     with Stream(run.dir / "raw", "engine", ENGINE) as stream:
-        for time_ns, value in (edges[0], (edges[1][0], 5e3 + seconds * 1e3)):
+        for time_ns, value in readings:
             stream.push(time_ns, "status", "", "innodb_row_lock_time", value)
     return run
 

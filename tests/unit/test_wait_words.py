@@ -6,7 +6,6 @@ import polars as pl
 
 from assay.analysis.waits.naming import WORDS, slept
 
-
 COLUMNS = {"by_word": WORDS, "without_word": pl.String}
 
 
