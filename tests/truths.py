@@ -301,6 +301,15 @@ def crowded(effect: float, misses: float = 3e5) -> Case:
     return case(*two(effect, latch=1.0), counters=counters, tables=tables)
 
 
+def reopened(effect: float, overflows: float = 9e4) -> Case:
+    """Sessions that open tables again which a small cache has closed."""
+    counters = counted(
+        table_cache_hits=1e5, table_cache_misses=1e5, table_cache_overflows=overflows
+    )
+    states = {"opening tables": round(effect * 1000), "executing": round((1 - effect) * 1000)}
+    return case(operation(cpu_user=1.0), counters=counters, session_states=states)
+
+
 def serial(effect: float, workers: str = "0") -> Case:
     """An operation that used one of so many cores that all of them would save the effect."""
     settings = {"max_parallel_workers_per_gather": workers}
@@ -678,6 +687,14 @@ TRUTHS = (
         ("70 % of the time", "latches of the engine's cache", "missed 50 %", "128MB"),
         ("where:q1", "counter:buffer_hits", "counter:free_page_waits"),
         ("setting", "cache"),
+    ),
+    Truth(
+        "table-cache",
+        reopened,
+        lambda effect: reopened(effect, overflows=0.0),
+        0.02,
+        ("missed 50 % of its requests", "100 k tables were opened again", "70 % of the time"),
+        ("counter:table_cache_overflows", "session:load"),
     ),
     Truth(
         "first-run",
