@@ -289,6 +289,27 @@ def copied(effect: float, misses: float = 3e5) -> Case:
     return case(operation(cpu_user=1.0), counters=counters, executions=times, tables=tables)
 
 
+def crowded(effect: float, misses: float = 3e5) -> Case:
+    """Waits for latches beside a cache that misses half of its page requests."""
+    counters = counted(
+        buffer_requests=6e5,
+        buffer_reads=misses,
+        buffer_read_bytes=misses * 16384,
+        free_page_waits=329.0,
+    )
+    tables = {"pages": TableFacts(bytes=GIB)}
+    return case(*two(effect, latch=1.0), counters=counters, tables=tables)
+
+
+def reopened(effect: float, overflows: float = 9e4) -> Case:
+    """Sessions that open tables again which a small cache has closed."""
+    counters = counted(
+        table_cache_hits=1e5, table_cache_misses=1e5, table_cache_overflows=overflows
+    )
+    states = {"opening tables": round(effect * 1000), "executing": round((1 - effect) * 1000)}
+    return case(operation(cpu_user=1.0), counters=counters, session_states=states)
+
+
 def serial(effect: float, workers: str = "0") -> Case:
     """An operation that used one of so many cores that all of them would save the effect."""
     settings = {"max_parallel_workers_per_gather": workers}
@@ -657,6 +678,23 @@ TRUTHS = (
         ("missed 50 % of its page requests with shared_buffers 128MB", "70 %"),
         ("counter:buffer_hits", "setting:shared_buffers"),
         ("setting", "cache"),
+    ),
+    Truth(
+        "page-waits",
+        crowded,
+        lambda effect: crowded(effect, misses=1e3),
+        0.02,
+        ("70 % of the time", "latches of the engine's cache", "missed 50 %", "128MB"),
+        ("where:q1", "counter:buffer_hits", "counter:free_page_waits"),
+        ("setting", "cache"),
+    ),
+    Truth(
+        "table-cache",
+        reopened,
+        lambda effect: reopened(effect, overflows=0.0),
+        0.02,
+        ("missed 50 % of its requests", "100 k tables were opened again", "70 % of the time"),
+        ("counter:table_cache_overflows", "session:load"),
     ),
     Truth(
         "first-run",

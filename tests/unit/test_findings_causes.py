@@ -300,6 +300,30 @@ class TestOverestimate:
         assert finding.advice is None
 
     @pytest.mark.parametrize(
+        ("condition", "begins_with", "columns"),
+        [
+            ("(state = 'open')", "hall", "state"),
+            ("id = sales.lot; filter (sold.state = 'open')", "id", "state"),
+            ("(state = 'open')", "state", None),
+            ("(state = 'open') and (hall = 3)", "id", None),
+            ("(lower(state) = 'open')", "id", None),
+        ],
+    )
+    def test_one_column_without_an_index_needs_a_histogram(
+        self, condition: str, begins_with: str, columns: str | None
+    ) -> None:
+        facts = {
+            "condition": condition,
+            "advice": {**ADVICE, "statements": {"histogram": "x.sql"}},
+            "indexes": {"sold": (Index("sold", "i", (begins_with, "day")),)},
+        }
+        (finding,) = overestimate.find(self.of(**facts))
+        named = None if finding.advice is None else finding.advice.values["columns"]
+        assert named == columns
+        (finding,) = overestimate.find(self.of(**facts | {"indexes": None}))
+        assert finding.advice is None
+
+    @pytest.mark.parametrize(
         "facts",
         [{"seconds_changed": None}, {"seconds_changed": 0.9}, {"rows": 3e3}, {"kind": "custom"}],
     )

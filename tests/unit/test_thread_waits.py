@@ -151,3 +151,16 @@ def test_words_of_the_servers_have_causes(engine: str, event: str, cause: str | 
     rules = parse_waits(file.read_text("utf-8"), engine)
     assert rules.cause_of_event("State", event) == cause
     assert rules.cause_of_event("Lock", "row") == "lock"
+
+
+@pytest.mark.parametrize("engine", ["mariadb", "mysql"])
+def test_a_state_of_a_running_statement_is_a_latch_only_while_its_thread_sleeps_on_one(
+    engine: str,
+) -> None:
+    import assay.engines
+
+    file = Path(assay.engines.__file__).parent / engine / "waits.toml"
+    rules = parse_waits(file.read_text("utf-8"), engine)
+    causes = [rules.cause_of_event("State", "updating", slept) for slept in ("lock", "disk_write")]
+    assert causes == ["latch", None]
+    assert rules.confirms_locks

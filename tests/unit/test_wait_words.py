@@ -6,15 +6,22 @@ import polars as pl
 
 from assay.analysis.waits.naming import WORDS, slept
 
+COLUMNS = {"by_word": WORDS, "without_word": pl.String}
+
 
 def _slept_of(
-    causes: list[str], *, state: str = "S", by_kernel: str = "client"
+    causes: list[str],
+    *,
+    state: str = "S",
+    by_kernel: str = "client",
+    confirmed: bool = True,
 ) -> dict[str | None, float]:
     """Sleep by cause of a transfer that slept for 80 ns, beside which these words were told."""
     words = [{"cause": cause, "event_ns": 150} for cause in causes]
     short = {"operation": "transfer", "kind": "session", "state": state, "by_kernel": by_kernel}
     span = short | {"started_ns": 100, "finished_ns": 110, "looked_ns": 80, "by_word": words}
-    frame = slept(pl.DataFrame([span], schema_overrides={"by_word": WORDS}))
+    span["without_word"] = by_kernel if confirmed else None
+    frame = slept(pl.DataFrame([span], schema_overrides=COLUMNS))
     return dict(frame.select("cause", "looked_ns").iter_rows())
 
 
@@ -40,3 +47,7 @@ def test_words_divide_writes_into_log_and_data() -> None:
 
 def test_few_words_leave_a_write_a_write() -> None:
     assert _slept_of(["log"] * 3, state="D", by_kernel="disk_write") == {"disk_write": 80.0}
+
+
+def test_a_lock_that_the_engine_would_have_reported_is_no_lock_without_its_word() -> None:
+    assert _slept_of([], by_kernel="lock", confirmed=False) == {None: 80.0}

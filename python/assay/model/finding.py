@@ -39,7 +39,7 @@ WITNESSES: Mapping[str, Witness] = {
 }
 
 # Kinds of changes of tables by SQL statements.
-TableChange = Literal["index", "statistics", "extended-statistics", "vacuum"]
+TableChange = Literal["index", "statistics", "extended-statistics", "histogram", "vacuum"]
 # Kinds of changes that advice recommends. An engine's `advice.toml` says how the engine makes each
 # change.
 AdviceKind = Literal[

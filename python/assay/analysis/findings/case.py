@@ -110,6 +110,8 @@ class Case:
         disk: Traffic of the disk that holds the data; None if not sampled.
         functions: Calls and seconds of functions that the engine counts, in the measured part.
         triggers: Calls and time of triggers, if plans do not have them.
+        session_states: Samples of the load's sessions by the engine's name of their state; empty if
+            the engine reports no states.
         other_clients: CPU seconds of sessions of other clients, by their application.
         client_queue_share: Time that the load generator waited for a CPU, as a share of service
             time; None if not known.
@@ -161,6 +163,7 @@ class Case:
     alternatives: Mapping[str, tuple[Alternative, ...]] = field(default_factory=dict)
     blockers: tuple[Blocker, ...] | None = None
     other_clients: Mapping[str, float] = field(default_factory=dict)
+    session_states: Mapping[str, int] = field(default_factory=dict)
     workers: tuple[Worker, ...] | None = None
     neighbours: tuple[Neighbour, ...] | None = None
     disk: DiskUse | None = None

@@ -24,6 +24,7 @@ from assay.analysis.profile.samples import read_profile
 from assay.analysis.server.beside import client_queue_share, other_clients_cpu
 from assay.analysis.server.blockers import blockers_of
 from assay.analysis.server.other_work import other_work_of
+from assay.analysis.server.session_states import session_states
 from assay.model.errors import RecordUnreadableError, UsageError
 from assay.model.limit import MEMORY
 
@@ -92,6 +93,7 @@ def read_case(
         functions=_programs(run, FUNCTIONS),
         triggers=_programs(run, TRIGGERS),
         other_clients=other_clients_cpu(run),
+        session_states=session_states(run),
         client_queue_share=client_queue_share(run),
         indexes=plans.indexes,
         foreign_keys=plans.foreign_keys or (),

@@ -17,6 +17,7 @@ from assay.analysis.host.slowing import is_stopped
 from assay.analysis.host.task_counters import readings
 from assay.analysis.operations import NS, measured
 from assay.analysis.profile.placing import ALL_TOGETHER
+from assay.analysis.time.lock_seconds import with_counted_locks
 from assay.analysis.time.split import disk_states_ns, split_table
 from assay.analysis.time.waiting import wall_split
 from assay.model.errors import UsageError
@@ -114,7 +115,8 @@ def where_time_went(run: Run) -> tuple[dict[str, dict[str, Any]], Where | None]:
 
 def _looked(run: Run) -> pl.DataFrame | None:
     try:
-        return wall_split(run)
+        split = wall_split(run)
+        return None if split is None else with_counted_locks(run, split)
     except UsageError as error:
         log.warning("waits of run %s cannot be analysed: %s", run.id, error)
         return None

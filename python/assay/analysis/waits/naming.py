@@ -5,11 +5,13 @@ counts for a sleep if the process slept at that moment. Wait events are as frequ
 sleep as the sleep is long. So they determine the shares of causes in an operation's sleep, by
 kind of thread and cause by the kernel. If no wait event falls into an operation, those of the
 whole run are used, then those near operations that are too short for any, and otherwise the
-kernel's cause. Sleeps with wait events of their own are not treated separately, because those
-are the long sleeps. If the run has only a few wait events of a kind of sleep, its cause is
-unknown: a few samples may miss a cause of half of the time. An uninterruptible sleep has the
-kernel's cause, except for writes, where the engine's wait event shows what was written. With only a
-few wait events of writes, it stays open what was written, but not that the thread waited for it.
+kernel's cause. The kernel takes a lock, a latch and a page that another thread reads for the same
+sleep. So if an engine reports lock waits, a lock without any wait event is an unknown cause. Sleeps
+with wait events of their own are not treated separately, because those are the long sleeps. If the
+run has only a few wait events of a kind of sleep, its cause is unknown: a few samples may miss a
+cause of half of the time. An uninterruptible sleep has the kernel's cause, except for writes, where
+the engine's wait event shows what was written. With only a few wait events of writes, it stays open
+what was written, but not that the thread waited for it.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from assay.analysis.waits.rules import Sleep, WaitRules
+from assay.analysis.waits.rules import LOCK, Sleep, WaitRules
 from assay.analysis.waits.spans import RUNNING, THREAD
 
 if TYPE_CHECKING:
@@ -86,42 +88,55 @@ def causes_by_kernel(
 def causes_by_word(
     spans: pl.DataFrame, activity: pl.DataFrame | None, rules: WaitRules
 ) -> pl.DataFrame:
-    """Return thread states with the causes that wait events give; null without an event.
+    """Return thread states with the causes that wait events give.
+
+    Columns added: by_word (causes and times of the wait events in the sleep; null without an
+    event); without_word (the cause if similar sleeps have no wait event: the kernel's, but null for
+    a lock that the engine would have reported).
 
     Args:
         spans: Spans with the column by_kernel.
         activity: Recorded samples of sessions; None if the engine reports no wait events.
         rules: Wait rules, including those for wait events.
     """
+    by_kernel = pl.col("by_kernel")
+    confirmed = ~by_kernel.is_in([LOCK]) if rules.confirms_locks else pl.lit(value=True)
+    spans = spans.with_columns(pl.when(confirmed).then(by_kernel).alias("without_word"))
     if activity is None or activity.is_empty() or not rules.events:
         return spans.with_columns(pl.lit(None, dtype=WORDS).alias("by_word"))
     events = activity.drop_nulls(["wait_event_type", "wait_event"])
-    kinds = events.select(pl.col("wait_event_type", "wait_event").cast(pl.String)).unique()
-    causes = [rules.cause_of_event(kind, event) for kind, event in kinds.iter_rows()]
-    named = kinds.with_columns(pl.Series("cause", causes, dtype=pl.String)).drop_nulls("cause")
-    samples = (
-        events.with_columns(pl.col("wait_event_type", "wait_event").cast(pl.String))
-        .join(named, on=["wait_event_type", "wait_event"])
-        .select("time_ns", pl.col("pid").cast(pl.UInt32), _thread(events).alias("tid"), "cause")
-        .sort("time_ns")
-    )
+    samples = events.select(
+        "time_ns",
+        pl.col("pid").cast(pl.UInt32),
+        _thread(events).alias("tid"),
+        pl.col("wait_event_type", "wait_event").cast(pl.String),
+    ).sort("time_ns")
     asleep = spans.with_row_index("span").filter(OPEN_TO_WORDS)
     if rules.words_tell is not None:
         asleep = asleep.filter(pl.col("by_kernel").is_in(list(rules.words_tell)))
+    placed = samples.join_asof(
+        asleep.select("span", *THREAD, "begin_ns", "end_ns", "by_kernel").sort("begin_ns"),
+        left_on="time_ns",
+        right_on="begin_ns",
+        by=THREAD,
+        strategy="backward",
+        check_sortedness=False,
+    ).filter(pl.col("time_ns") < pl.col("end_ns"))
     within = (
-        samples.join_asof(
-            asleep.select("span", *THREAD, "begin_ns", "end_ns").sort("begin_ns"),
-            left_on="time_ns",
-            right_on="begin_ns",
-            by=THREAD,
-            strategy="backward",
-            check_sortedness=False,
-        )
-        .filter(pl.col("time_ns") < pl.col("end_ns"))
+        _with_causes(placed, rules)
         .group_by("span", maintain_order=True)
         .agg(pl.struct("cause", event_ns="time_ns").alias("by_word"))
     )
     return spans.with_row_index("span").join(within, on="span", how="left").drop("span")
+
+
+def _with_causes(placed: pl.DataFrame, rules: WaitRules) -> pl.DataFrame:
+    """Return wait events in sleeps with the causes that the rules name, without other events."""
+    names = ["wait_event_type", "wait_event", "by_kernel"]
+    kinds = placed.select(names).unique(maintain_order=True)
+    causes = [rules.cause_of_event(*kind) for kind in kinds.iter_rows()]
+    named = kinds.with_columns(pl.Series("cause", causes, dtype=pl.String)).drop_nulls("cause")
+    return placed.join(named, on=names, nulls_equal=True, maintain_order="left")
 
 
 def _thread(events: pl.DataFrame) -> pl.Expr:
@@ -134,7 +149,7 @@ def slept(placed: pl.DataFrame) -> pl.DataFrame:
     """Return sampled sleep time by operation, thread kind and cause.
 
     Args:
-        placed: Spans in passes from `looked`, with kind, by_kernel and by_word.
+        placed: Spans in passes from `looked`, with kind, by_kernel, without_word and by_word.
     """
     asleep = placed.filter(pl.col("state") != RUNNING)
     writes = OPEN_TO_WORDS & (pl.col("state") == DISK_STATE)
@@ -166,7 +181,9 @@ def _in_proportion(asleep: pl.DataFrame, causes: Sequence[str] | None = None) ->
     )
     # The edges of a sleep are estimated; wait events before or after the operation do not count.
     within = words_of_sleeps.filter(pl.col("event_ns").is_between("started_ns", "finished_ns"))
-    whole = asleep.group_by(ALIKE, maintain_order=True).agg(pl.col("looked_ns").sum())
+    whole = asleep.group_by(ALIKE, maintain_order=True).agg(
+        pl.col("looked_ns").sum(), pl.col("without_word").first()
+    )
     few = _too_few(words_of_sleeps)
     left = whole.join(few, on=ALIKE[1:], how="anti", nulls_equal=True)
     # Of a write the kernel is sure, and only what is written stays open.
@@ -180,7 +197,7 @@ def _in_proportion(asleep: pl.DataFrame, causes: Sequence[str] | None = None) ->
         looked_ns = pl.col("looked_ns") * pl.col("share")
         parts.append(shared.select("operation", "kind", "cause", looked_ns))
         left = left.join(proportions.select(alike).unique(), on=alike, how="anti", nulls_equal=True)
-    return pl.concat([*parts, _by_kernel(left)])
+    return pl.concat([*parts, _by_kernel(left, "without_word")])
 
 
 def _too_few(events: pl.DataFrame) -> pl.DataFrame:
@@ -194,8 +211,8 @@ def _unknown(asleep: pl.DataFrame) -> pl.DataFrame:
     return asleep.select("operation", "kind", cause, pl.col("looked_ns").cast(pl.Float64))
 
 
-def _by_kernel(asleep: pl.DataFrame) -> pl.DataFrame:
-    cause = pl.col("by_kernel").alias("cause")
+def _by_kernel(asleep: pl.DataFrame, column: str = "by_kernel") -> pl.DataFrame:
+    cause = pl.col(column).alias("cause")
     return asleep.select("operation", "kind", cause, pl.col("looked_ns").cast(pl.Float64))
 
 

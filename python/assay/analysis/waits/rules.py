@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 SHARED = "common.toml"
 # Machine type whose system call numbers are used if the record does not contain the type.
 MACHINE = "x86_64"
+LOCK = "lock"
 
 Glob = Annotated[str, Field(min_length=1)]
 State = Literal["S", "D", "T", "t", "I", "P"]
@@ -54,6 +55,7 @@ class EventFacts(BaseModel):
     cause: str
     type: str = Field(min_length=1)
     events: tuple[Glob, ...] = ("*",)
+    asleep: tuple[str, ...] = ()
     says: str = Field(min_length=1)
 
 
@@ -139,12 +141,16 @@ class Event:
         cause: Name of a cause in `analysis.causes`.
         type: The engine's type of wait event, exactly.
         events: Globs for the name of the wait event.
+        asleep: Kernel causes of the sleeps to which the rule applies; empty means every sleep. Such
+            a rule concerns an event that a session has while it runs, too, so without the kernel's
+            cause it names nothing.
         says, origin: As in `Rule`.
     """
 
     cause: str
     type: str
     events: tuple[str, ...]
+    asleep: tuple[str, ...]
     says: str
     origin: str
 
@@ -171,10 +177,28 @@ class WaitRules:
         call = None if sleep.call is None else self._call_names(machine).get(sleep.call)
         return next((rule.cause for rule in self.rules if rule.matches(sleep, call)), None)
 
-    def cause_of_event(self, kind: str, event: str) -> str | None:
-        """Return the cause of a wait event; None if no rule matches."""
-        fitting = (rule for rule in self.events if rule.type == kind)
+    def cause_of_event(self, kind: str, event: str, by_kernel: str | None = None) -> str | None:
+        """Return the cause of a wait event; None if no rule matches.
+
+        Args:
+            kind: The engine's type of wait event.
+            event: Name of the wait event.
+            by_kernel: The kernel's cause of the sleep; None if the thread is not known to sleep.
+        """
+        fitting = (
+            rule
+            for rule in self.events
+            if rule.type == kind and (not rule.asleep or by_kernel in rule.asleep)
+        )
         return next((rule.cause for rule in fitting if _matches_any(rule.events, event)), None)
+
+    @property
+    def confirms_locks(self) -> bool:
+        """Return True if the engine reports the sessions that wait for a lock.
+
+        A sleep that only the kernel takes for a lock wait may then be another wait.
+        """
+        return any(rule.cause == LOCK for rule in self.events)
 
     def _call_names(self, machine: str) -> dict[int, str]:
         by_machine = dict(self.calls)
@@ -258,7 +282,8 @@ def _rule(entry: dict[str, Any], origin: str, calls: set[str]) -> Rule:
 
 def _event(entry: dict[str, Any], origin: str) -> Event:
     facts = validated(EventFacts, entry, origin)
-    _check_cause(facts.cause, origin)
+    for cause in (facts.cause, *facts.asleep):
+        _check_cause(cause, origin)
     return Event(**facts.model_dump(), origin=origin)
 
 

@@ -39,6 +39,7 @@ class MysqlPlans(CataloguePlans):
     """Reads plans of MySQL."""
 
     normalised = staticmethod(normalised)
+    hints_join_order = True
 
     def read_plan(self, asked: str, limit_s: float) -> tuple[str | None, str | None]:
         """Return a statement's plan, in MySQL's older format if it changes rows."""

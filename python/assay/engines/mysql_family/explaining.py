@@ -11,6 +11,7 @@ import pymysql
 from assay.engines.contract import EngineError
 from assay.engines.mysql_family.alternatives import PlanAsker, alternatives
 from assay.engines.mysql_family.connecting import connect, error_text
+from assay.engines.mysql_family.join_order import beginning_with_few
 from assay.engines.mysql_family.plan_facts import indexes_of
 from assay.engines.mysql_family.statements import bound, file_text, filled, pieces, split
 from assay.engines.plan_reading import Explained, PlanAnswer
@@ -266,29 +267,34 @@ class CataloguePlans(FamilyPlans):
     # Each engine has its own settings and its own parser of plans.
     changed_settings: Callable[[], list[ChangedSetting]]
     normalised: Callable[[str, str, int, str], Plan]
+    # Whether a hint in the statement can choose the first table of a join.
+    hints_join_order = False
     _changed: list[ChangedSetting] | None = None
 
     def alternatives(
         self, operation: str, statements: Sequence[tuple[str, Sequence[object]]]
     ) -> list[Alternative]:
-        """Return plans with each changed setting at its default, which is restored at once."""
+        """Return plans with each changed setting at its default, which is restored at once.
+
+        If the engine has hints for the join order, the plan that begins with an overestimated table
+        is among them.
+        """
         if self._changed is None:
             self._changed = self.changed_settings()
-        if not self._changed or self._begun(REPEATED_MAX_S) is not None:
+        if not (self._changed or self.hints_join_order) or self._begun(REPEATED_MAX_S) is not None:
             return []
+        asker = PlanAsker(self._estimated_plan, self._executed_plan, self.rows)
+        plans: list[Alternative] = []
         try:
-            return [
-                alternative
-                for number, (text, values) in enumerate(statements)
-                for alternative in alternatives(
-                    (operation, number),
-                    bound(pieces(text), values, self._connection.escape),
-                    self._changed,
-                    PlanAsker(self._estimated_plan, self._executed_plan, self.rows),
-                )
-            ]
+            for number, (text, values) in enumerate(statements):
+                place = (operation, number)
+                asked = bound(pieces(text), values, self._connection.escape)
+                plans += alternatives(place, asked, self._changed, asker)
+                if self.hints_join_order:
+                    plans += beginning_with_few(place, asked, asker)
         finally:
             self._rolled_back()
+        return plans
 
     def _estimated_plan(self, asked: str) -> Plan:
         return type(self).normalised(self.explain_text("plans/estimated.sql", asked), "", 0, "")

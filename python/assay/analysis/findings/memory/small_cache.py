@@ -85,9 +85,7 @@ def find(case: Case) -> list[Finding]:
     evidence.append(Evidence(f"{percent_text(1 - missed)} were found", f"counter:{HITS}"))
     if setting is not None and setting.value is not None:
         evidence.append(Evidence(f"{setting.text}", f"setting:{setting.name}"))
-    advice = None
-    if setting is not None:
-        advice = _advice(case, setting, _needed_bytes(case, setting, missed_bytes), effect)
+    advice = larger_cache(case, effect)
     to_try = "use a larger buffer pool"
     if setting is not None and advice is not None:
         larger = bytes_text(int(advice.values["value"]))
@@ -96,6 +94,19 @@ def find(case: Case) -> list[Finding]:
         METHOD, claim, fractions, to_try=to_try, evidence=evidence, advice=advice
     )
     return [replace(finding, effect_share=effect, settle=settle).of("computing")]
+
+
+def larger_cache(case: Case, effect: float) -> Advice | None:
+    """Return the advice to enlarge the cache to the size of the data; None if it is not settable.
+
+    Args:
+        case: The run.
+        effect: Share of the run's time that a larger cache saves.
+    """
+    setting, missed_bytes = case.setting(ROLE), case.total(MISSED_BYTES)
+    if setting is None or not missed_bytes:
+        return None
+    return _advice(case, setting, _needed_bytes(case, setting, missed_bytes), effect)
 
 
 def _reads_of_kernel(case: Case) -> float:

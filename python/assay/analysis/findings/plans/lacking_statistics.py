@@ -65,7 +65,8 @@ def _values(case: Case, columns: Sequence[str], expressions: Sequence[str]) -> d
 def effect_words(advice: Advice) -> str:
     """Return what such advice does, as a clause without a subject."""
     restricted = advice.values.get("columns") or advice.values["expression"]
-    return f"gathers statistics of {advice.subject} ({restricted})"
+    what = "a histogram" if advice.kind == "histogram" else "statistics"
+    return f"gathers {what} of {advice.subject} ({restricted})"
 
 
 def statistics_words(table: str | None, condition: str | None) -> str:

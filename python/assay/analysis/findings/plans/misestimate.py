@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from assay.analysis.findings.engine_facts import known_table, table_advice
 from assay.analysis.findings.plans.estimates import Hurt, hurts
+from assay.analysis.findings.plans.lacking_histogram import histogram
 from assay.analysis.findings.plans.lacking_statistics import (
     effect_words,
     extended_statistics,
@@ -51,7 +52,9 @@ def _finding(case: Case, hurt: Hurt) -> Finding:
     if table is not None and node.operator.endswith("scan"):
         gain = case.of_run(scaled(fractions, hurt.excess))
         name = known_table(case.tables, node) or table
-        lacking = extended_statistics(case, node, node.condition, gain)
+        lacking = extended_statistics(case, node, node.condition, gain) or histogram(
+            case, node, node.condition, gain
+        )
         if lacking:
             advice, to_try = lacking, case.try_words(METHOD, fractions, effect_words(lacking))
         elif _is_fresh(case, node):

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.analysis.findings.engine_facts import known_table, table_advice
+from assay.analysis.findings.plans.lacking_histogram import histogram
 from assay.analysis.findings.plans.lacking_statistics import (
     effect_words,
     extended_statistics,
@@ -116,7 +117,10 @@ def _finding(case: Case, origin: Timed, other: Alternative, nodes: Sequence[Time
     ]
     advice, to_try = None, statistics_words(table, node.condition)
     changed = None if table is None else _changed(case, table, node)
-    lacking = reader and extended_statistics(case, reader, node.condition, effect)
+    lacking = reader and (
+        extended_statistics(case, reader, node.condition, effect)
+        or histogram(case, reader, node.condition, effect)
+    )
     if table and reader and changed is not None and case.can("statistics"):
         evidence.append(Evidence(changed, f"catalogue:{table}"))
         advice = table_advice("statistics", table, reader, effect)

@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from assay.analysis.findings.memory.page_waits import waits_for_pages
 from assay.analysis.findings.plans.plan_time import scaled
 from assay.analysis.findings.waiting.file_lock import (
     LOCK_TIMEOUT,
@@ -39,6 +40,8 @@ SESSIONS_MAX = 3
 STATEMENT_MAX = 100
 _ANY_CASE = re.IGNORECASE | re.DOTALL
 ROW = "row"
+# Counter of the seconds that sessions waited for locks of rows.
+ROW_LOCK_SECONDS = "row_lock_seconds"
 HELD_BY_LOG = (
     "measure with commits that do not wait for the disk (--durability relaxed): the sessions that "
     "hold the locks spend most of their time waiting for the log"
@@ -59,7 +62,9 @@ def find(case: Case) -> list[Finding]:
         return counted_file_lock(whole, EFFECT_MIN, METHOD)
     fractions = {name: waited(case, name) for name in (LOCK, LATCH)}
     name = max(fractions, key=lambda part: case.of_run(fractions[part]))
-    if case.of_run(fractions[name]) < EFFECT_MIN:
+    if counts_row_locks(case) and case.of_run(fractions[LOCK]) >= EFFECT_MIN:
+        name = LOCK
+    if case.of_run(fractions[name]) < EFFECT_MIN or (name == LATCH and waits_for_pages(case)):
         return []
     finding = _holder_finding(case, name, fractions[name])
     return [finding.of(f"waiting/{name}", saved=(0.0, finding.effect_share))]
@@ -68,8 +73,9 @@ def find(case: Case) -> list[Finding]:
 def _holder_finding(case: Case, name: str, fractions: dict[str, float]) -> Finding:
     """Return the finding of a lock wait by its holder: another client, the run, or unknown."""
     # If hardly any wait is classified as a lock wait, waits for row locks may look like latch
-    # waits.
-    is_lock = name == LOCK or case.of_run(case.part(LOCK)) < EFFECT_MIN
+    # waits, unless the engine counts the time of row locks.
+    few_locks = case.of_run(case.part(LOCK)) < EFFECT_MIN and not counts_row_locks(case)
+    is_lock = name == LOCK or few_locks
     seen = _seen(case) if is_lock else ()
     others = [blocker for blocker in seen if not blocker.own]
     of_others = sum(blocker.share for blocker in others)
@@ -81,6 +87,11 @@ def _holder_finding(case: Case, name: str, fractions: dict[str, float]) -> Findi
     else:
         finding = _unknown_holder_finding(case, name, fractions)
     return replace(finding, settle=HELD_BY_LOG if locks_wait_for_log(case) else finding.settle)
+
+
+def counts_row_locks(case: Case) -> bool:
+    """Return True if the engine counted the time of waits for row locks in the measured part."""
+    return case.total(ROW_LOCK_SECONDS) is not None
 
 
 def _seen(case: Case) -> tuple[Blocker, ...]:
@@ -154,8 +165,10 @@ def _unknown_holder_finding(case: Case, name: str, fractions: dict[str, float]) 
     timeout = case.setting(LOCK_TIMEOUT) if name == LOCK else None
     if timeout is not None and timeout.limits is not None:
         return file_lock_finding(case, fractions, timeout, METHOD)
-    what = "latches" if name == LATCH else "locks"
-    claim = f"{waiting_words(case, fractions)} for {what} that other sessions held"
+    held = (
+        "latches that other threads of the server" if name == LATCH else "locks that other sessions"
+    )
+    claim = f"{waiting_words(case, fractions)} for {held} held"
     to_try = (
         "use fewer concurrent sessions, or rows that fewer sessions share"
         if case.is_observed

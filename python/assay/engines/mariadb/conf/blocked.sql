@@ -1,6 +1,6 @@
 -- Sessions that wait for a lock, each with one that holds it: who waits, who holds, the holder's user, state,
 -- age of its transaction and statement, the table, the lock, and the statement that waits. First locks of rows, then
--- those on tables, which only Performance Schema tells.
+-- those on tables, which only Performance Schema tells. Transactions of the server itself have the session 0.
 select w.trx_mysql_thread_id, b.trx_mysql_thread_id, p.user,
   if(p.command = 'Sleep', 'idle in transaction', 'active'),
   timestampdiff(microsecond, b.trx_started, now(6)) / 1e6,
@@ -10,6 +10,7 @@ join information_schema.innodb_trx w on w.trx_id = x.requesting_trx_id
 join information_schema.innodb_trx b on b.trx_id = x.blocking_trx_id
 join information_schema.innodb_locks l on l.lock_id = x.requested_lock_id
 left join information_schema.processlist p on p.id = b.trx_mysql_thread_id
+where w.trx_mysql_thread_id <> 0 and b.trx_mysql_thread_id <> 0
 union all
 select w.processlist_id, b.processlist_id, b.processlist_user,
   if(b.processlist_command = 'Sleep', 'idle in transaction', 'active'),

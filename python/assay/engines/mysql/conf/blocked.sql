@@ -1,6 +1,7 @@
 -- Sessions that wait for a lock, each with one that holds it: who waits, who holds, the holder's user, state, age of its
 -- transaction and last statement, the table, the lock, and the statement that waits. First locks of rows, then those
--- that statements have on tables while they or their transactions last.
+-- that statements have on tables while they or their transactions last. A thread of the server itself, and one that has
+-- ended since, has no session.
 select w.processlist_id, b.processlist_id, b.processlist_user,
   if(b.processlist_command = 'Sleep', 'idle in transaction', 'active'),
   timestampdiff(microsecond, t.trx_started, now(6)) / 1e6,
@@ -11,6 +12,7 @@ join performance_schema.threads w on w.thread_id = x.requesting_thread_id
 join performance_schema.threads b on b.thread_id = x.blocking_thread_id
 left join information_schema.innodb_trx t on t.trx_mysql_thread_id = b.processlist_id
 left join performance_schema.events_statements_current s on s.thread_id = b.thread_id and s.nesting_event_level = 0
+where w.processlist_id is not null and b.processlist_id is not null
 union all
 select w.processlist_id, b.processlist_id, b.processlist_user,
   if(b.processlist_command = 'Sleep', 'idle in transaction', 'active'),

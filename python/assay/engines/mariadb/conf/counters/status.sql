@@ -38,6 +38,7 @@ show global status where variable_name in (
   'innodb_row_lock_current_waits',
   'innodb_row_lock_time',
   'innodb_row_lock_waits',
+  'opened_tables',
   'questions',
   'rows_read',
   'rows_sent',
@@ -50,6 +51,9 @@ show global status where variable_name in (
   'sort_merge_passes',
   'sort_rows',
   'table_locks_waited',
+  'table_open_cache_hits',
+  'table_open_cache_misses',
+  'table_open_cache_overflows',
   'threads_connected',
   'threads_running'
 )

@@ -43,6 +43,7 @@ show global status where variable_name in (
   'innodb_row_lock_time',
   'innodb_row_lock_waits',
   'innodb_rows_read',
+  'opened_tables',
   'questions',
   'select_full_join',
   'select_full_range_join',
@@ -52,6 +53,9 @@ show global status where variable_name in (
   'sort_merge_passes',
   'sort_rows',
   'table_locks_waited',
+  'table_open_cache_hits',
+  'table_open_cache_misses',
+  'table_open_cache_overflows',
   'threads_connected',
   'threads_running'
 )

@@ -1,0 +1,1 @@
+analyze table $table persistent for columns ($columns) indexes ();

@@ -1,0 +1,1 @@
+analyze table $table update histogram on $columns;

@@ -1,0 +1,1 @@
+analyze table $table drop histogram on $columns;
