@@ -73,9 +73,10 @@ def by_administration(pair: Pair, dsn: str) -> str:
 
 def by_session(pair: Pair, dsn: str) -> tuple[str, str]:
     """Which server a session connects to, and its error."""
-    name = f"session {next(NUMBERS)}"
+    name = f"session-{next(NUMBERS)}"
+    named = f"{dsn}{'&' if '://' in dsn else ' '}application_name={name}"
     try:
-        session = _core.PostgresSession(f"{dsn} application_name='{name}'", SCRIPT, 1, 0)
+        session = _core.PostgresSession(named, SCRIPT, 1, 0)
     except _core.SessionOpenError as error:
         return REFUSED, str(error)
     counts = {node.port: node.sessions(name) for node in (pair.primary, pair.standby)}
@@ -138,9 +139,8 @@ def test_a_url_with_several_hosts_is_read_as_libpq_reads_it(pair: Pair) -> None:
     url = f"postgresql://assay:{pair.primary.password}@{hosts}/postgres?target_session_attrs="
     for target, expected in (("any", STANDBY), ("primary", PRIMARY)):
         dsn = f"{url}{target}"
-        keywords = psycopg.conninfo.make_conninfo(dsn)
         assert by_libpq(pair, dsn) == expected
-        assert (by_session(pair, keywords)[0], by_administration(pair, dsn)) == (expected, expected)
+        assert (by_session(pair, dsn)[0], by_administration(pair, dsn)) == (expected, expected)
 
 
 def test_the_password_file_has_a_line_for_each_server(pair: Pair, tmp_path: Path) -> None:

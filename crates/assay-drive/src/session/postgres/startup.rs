@@ -14,7 +14,7 @@ use postgres_protocol::message::backend::{ErrorResponseBody, Message};
 use postgres_protocol::message::frontend;
 
 use super::choosing::Endpoint;
-use super::config::Config;
+use super::config::{Config, Server};
 use super::role::Role;
 use crate::session::connecting::{Address, ConnectError, SslMode, dial_address, dial_socket};
 use crate::session::stream::Stream;
