@@ -26,6 +26,7 @@ SCRIPT = json.dumps({"operations": []})
 NUMBERS = itertools.count()
 PRIMARY, STANDBY, REFUSED = "primary", "standby", "refused"
 CLOSED_PORT = 1
+ENGINE = ("--engine", "postgresql")
 
 
 @pytest.fixture(scope="module")
@@ -218,7 +219,7 @@ def test_a_run_tells_to_which_servers_its_sessions_were_connected(
     pair: Pair, server_lab: Lab, tmp_path: Path
 ) -> None:
     dsn = listed(pair, "ps", load_balance_hosts="random")
-    arguments = ["run", str(folder_of(tmp_path)), "--dsn", dsn, "--clients", "12"]
+    arguments = ["run", str(folder_of(tmp_path)), "--dsn", dsn, *ENGINE, "--clients", "12"]
     document = server_lab.document(*arguments, "--warmup", "0s", "--time", "1s")
     rows = document["conditions"]["servers"]
     assert {row["server"] for row in rows} == {pair.primary.address, pair.standby.address}
@@ -235,7 +236,7 @@ def test_a_run_with_one_server_says_nothing_of_servers(
     pair: Pair, server_lab: Lab, tmp_path: Path
 ) -> None:
     dsn = listed(pair, "-s", target_session_attrs="standby")
-    arguments = ["run", str(folder_of(tmp_path)), "--dsn", dsn, "--clients", "3"]
+    arguments = ["run", str(folder_of(tmp_path)), "--dsn", dsn, *ENGINE, "--clients", "3"]
     document = server_lab.document(*arguments, "--warmup", "0s", "--time", "500ms")
     (row,) = document["conditions"]["servers"]
     assert row == {"server": pair.standby.address, "sessions": 3, "connections": 3}
@@ -249,7 +250,7 @@ def test_sessions_go_on_with_the_other_server_when_one_is_killed(
     """The standby is killed; in `sp` it is the one that administration uses."""
     with reachable_directory() as folder, pair_of_servers(server_place / "cache", folder) as pair:
         dsn = listed(pair, names, load_balance_hosts="random")
-        arguments = ["run", str(folder_of(tmp_path)), "--dsn", dsn, "--clients", "8"]
+        arguments = ["run", str(folder_of(tmp_path)), "--dsn", dsn, *ENGINE, "--clients", "8"]
         started = server_lab.begin(*arguments, "--warmup", "0s", "--time", "6s")
         path = wait_for_phase(server_lab, started, "measured")
         wait_until(lambda: servers_of(path).height >= 8, "sessions are not recorded")
