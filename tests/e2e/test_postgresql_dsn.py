@@ -15,7 +15,8 @@ from psycopg.conninfo import make_conninfo
 from assay import _core
 from assay.engines.contract import EngineError
 from assay.engines.postgres_family.connecting import connect
-from assay.engines.postgresql.connecting import read_dsn, resolved_dsn
+from assay.engines.postgresql.connecting import read_dsn
+from assay.engines.postgresql.hosts import administration_dsn, session_dsn
 from tests.certificates import make_authority
 from tests.e2e.conftest import wait_until
 from tests.e2e.server import DATABASE, HOST, PASSWORD, RunningServer
@@ -366,13 +367,14 @@ def test_sessions_have_what_a_service_and_the_environment_say(
         patch.setenv("PGREQUIREAUTH", "scram-sha-256")
         dsn = make_conninfo("", service="here", password=PASSWORD, dbname=DATABASE)
         with connect(dsn, "administration", "PostgreSQL") as connection:
-            led = resolved_dsn(dsn, connection)
-    kept = psycopg.conninfo.conninfo_to_dict(led)
-    expected = {"host": "db.example", "hostaddr": HOST, "sslmode": "verify-full"}
-    expected |= {"channel_binding": "require", "require_auth": "scram-sha-256"}
-    assert {key: kept.get(key) for key in expected} == expected
-    assert "application_name" not in kept
-    assert by_session(server, led)[0] == TLS
+            resolved = administration_dsn(dsn, connection), session_dsn(dsn, connection)
+    for text in resolved:
+        kept = psycopg.conninfo.conninfo_to_dict(text)
+        expected = {"host": "db.example", "hostaddr": HOST, "sslmode": "verify-full"}
+        expected |= {"channel_binding": "require", "require_auth": "scram-sha-256"}
+        assert {key: kept.get(key) for key in expected} == expected
+        assert "application_name" not in kept
+        assert by_session(server, text)[0] == TLS
 
 
 def test_the_process_behind_a_socket_is_the_one_that_is_meant(server: RunningServer) -> None:

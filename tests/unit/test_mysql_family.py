@@ -87,6 +87,12 @@ class TestDsn:
             read_dsn(dsn)
         assert "secret" not in str(caught.value)
 
+    @pytest.mark.parametrize("hosts", ["a,b", "a:3306,b:3307", "a,b:3307"])
+    def test_several_hosts_are_refused(self, hosts: str) -> None:
+        with pytest.raises(EngineError, match="names several hosts") as caught:
+            read_dsn(f"mysql://me:hunter2@{hosts}/shop")
+        assert "hunter2" not in str(caught.value)
+
     def test_an_engine_has_schemes_of_its_own(self) -> None:
         assert read_dsn("shop://me@db/shop", ("shop",))["host"] == "db"
         with pytest.raises(EngineError, match="write shop://user@host"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -146,20 +147,47 @@ class TestDsn:
         assert e.value.__cause__ is None
         assert e.value.__suppress_context__ or e.value.__context__ is None
 
-    @pytest.mark.parametrize("said", ["DSN", "environment"])
-    def test_sessions_that_are_to_be_spread_are_refused_with_the_mend(
-        self, monkeypatch: pytest.MonkeyPatch, said: str
+    @pytest.mark.parametrize(
+        ("dsn", "variables", "message"),
+        [
+            ("host=a,b port=1,2,3", {}, "names 3 ports for 2 hosts"),
+            ("host=a,b hostaddr=127.0.0.1", {}, "names 2 hosts and 1 addresses"),
+            ("hostaddr=127.0.0.1,db", {}, "hostaddr=db: this is no IP address"),
+            ("host=a load_balance_hosts=all", {}, "load_balance_hosts=all: write one of disable"),
+            ("host=a target_session_attrs=rw", {}, "target_session_attrs=rw: write one of any"),
+            ("host=a", {"PGPORT": "1,2"}, "names 2 ports for 1 host:"),
+            ("port=1,2", {"PGHOST": "a,b,c"}, "names 2 ports for 3 hosts"),
+            ("host=a", {"PGLOADBALANCEHOSTS": "all"}, "load_balance_hosts=all"),
+            ("host=a", {"PGTARGETSESSIONATTRS": "rw"}, "target_session_attrs=rw"),
+        ],
+    )
+    def test_a_wrong_list_of_servers_is_refused(
+        self,
+        monkeypatch: pytest.MonkeyPatch,
+        dsn: str,
+        variables: dict[str, str],
+        message: str,
     ) -> None:
-        dsn = "host=here,there dbname=d"
-        if said == "DSN":
-            dsn += " load_balance_hosts=random"
-        else:
-            monkeypatch.setenv("PGLOADBALANCEHOSTS", "random")
-        with pytest.raises(
-            EngineError,
-            match="load_balance_hosts=random: all sessions of a run must reach the same server",
-        ):
+        for name, value in variables.items():
+            monkeypatch.setenv(name, value)
+        with pytest.raises(EngineError, match=re.escape(message)):
             read_dsn(dsn)
+
+    @pytest.mark.parametrize(
+        "dsn",
+        [
+            "host=a,b",
+            "host=a,b port=1",
+            "host=a,b port=1,",
+            "host=a,,c hostaddr=,127.0.0.1,",
+            "hostaddr=127.0.0.1,::1 port=1,2",
+            "host=a,b load_balance_hosts=random target_session_attrs=prefer-standby",
+            "postgresql://u@a:1,b:2/d",
+        ],
+    )
+    def test_a_list_of_servers_is_kept(self, dsn: str) -> None:
+        kept = conninfo_to_dict(read_dsn(dsn)["dsn"])
+        assert kept == conninfo_to_dict(dsn)
 
     @pytest.mark.parametrize(
         ("dsn", "is_guarded"),
@@ -173,6 +201,9 @@ class TestDsn:
             ("host=db.example require_auth=password", False),
             ("host=localhost hostaddr=192.0.2.1", True),
             ("host=db.example hostaddr=127.0.0.1", False),
+            ("host=localhost,db.example hostaddr=127.0.0.1,", True),
+            ("host=localhost,db.example hostaddr=,127.0.0.1", False),
+            ("hostaddr=127.0.0.1,192.0.2.1", True),
             ("host=localhost,db.example", True),
             ("host=/run/x,::1,127.0.0.9", False),
             ("", False),

@@ -75,6 +75,7 @@ def test_a_complete_run_has_every_figure(tmp_path: Path) -> None:
         "as_recorded": None,
         "pooled": False,
         "fleet": None,
+        "servers": None,
     }
 
 

@@ -27,6 +27,8 @@ pub trait Sink {
     fn error_class(&mut self, operation: u16, error: &SessionError) -> u16;
     /// A session has a connection, served by this.
     fn connected(&mut self, session: u32, backend: Backend);
+    /// A session has a connection to the server with this address.
+    fn chose(&mut self, session: u32, server: String);
 }
 
 /// Keeps the rows of each distinct result once; the same rows in another order are another result.
@@ -124,6 +126,9 @@ impl<K: Sink> Books<K> {
     pub fn note_backend<S: Session + ?Sized>(&mut self, session: &mut S, number: u32) {
         if let Some(backend) = session.take_backend() {
             self.sink.connected(number, backend);
+        }
+        if let Some(server) = session.take_server() {
+            self.sink.chose(number, server);
         }
     }
 

@@ -21,7 +21,7 @@ use rustix::time::{
 
 use self::connecting::Connecting;
 pub use self::member::Member;
-use self::member::{Left, Part, Running, Watched};
+use self::member::{Departure, Left, Part, Running, Watched};
 use crate::books::{Books, Ended, Issue, Sink};
 use crate::clock::Clock;
 use crate::deck::Hand;
@@ -70,8 +70,8 @@ pub struct Crew<'a, C, K> {
     /// What the timer is set to.
     timer_ns: i64,
     connecting: Connecting<'a>,
-    /// Members that have no connection and an operation to begin.
-    leaving: Vec<usize>,
+    /// Members that have no connection, and an operation to begin or to go on with.
+    leaving: Vec<(usize, Departure)>,
     /// What is kept of operations.
     pub books: Books<K>,
 }
@@ -383,7 +383,7 @@ impl<'a, C: Clock + Sync, K: Sink> Crew<'a, C, K> {
         let operation = running.issue.ticket.operation;
         member.session().choose(running.issue.ticket.row);
         if member.shared().connection().is_none() {
-            self.leaving.push(place);
+            self.leaving.push((place, Departure::Begins));
             return Ok(());
         }
         let step = member.shared().begin(operation);
@@ -422,6 +422,10 @@ impl<'a, C: Clock + Sync, K: Sink> Crew<'a, C, K> {
         let result = match step {
             Ok(Step::Ended) => Ok(()),
             Err(error) => Err(error),
+            Ok(Step::Connects) => {
+                self.leaving.push((place, Departure::GoesOn));
+                return Ok(());
+            }
             Ok(step) => return self.watch(place, step == Step::Writes),
         };
         let finished_ns = self.clock.now_ns();

@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use assay_model::counters::TASKS;
 use assay_model::event::{
-    ATTEMPTS, AttemptEvent, BACKENDS, CONNECTIONS, EVENTS, RECEIPTS, ReceiptEvent, STATEMENTS,
-    StatementEvent,
+    ATTEMPTS, AttemptEvent, BACKENDS, CONNECTIONS, EVENTS, RECEIPTS, ReceiptEvent, SERVERS,
+    STATEMENTS, StatementEvent,
 };
 use assay_model::{Cell, Edge, Event, Outcome, Plan, TaskCounters};
 use assay_record::Stream;
@@ -54,11 +54,20 @@ struct Connected {
     backend: Backend,
 }
 
+/// A session's new connection to a server that it chose.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Chosen {
+    time_ns: i64,
+    session: u32,
+    server: String,
+}
+
 /// What workers tell rarely: a new class of errors, a new connection, a full ring.
 #[derive(Clone, Default)]
 pub struct Notes {
     errors: Arc<Mutex<Vec<ErrorClass>>>,
     connected: Arc<Mutex<Vec<Connected>>>,
+    chosen: Arc<Mutex<Vec<Chosen>>>,
     waits: Arc<AtomicU64>,
 }
 
@@ -91,6 +100,15 @@ impl Notes {
     fn connected(&self, session: u32, backend: Backend) {
         let connected = Connected { time_ns: MonotonicClock.now_ns(), session, backend };
         self.connected.lock().unwrap_or_else(PoisonError::into_inner).push(connected);
+    }
+
+    fn chose(&self, session: u32, server: String) {
+        let chosen = Chosen { time_ns: MonotonicClock.now_ns(), session, server };
+        self.chosen.lock().unwrap_or_else(PoisonError::into_inner).push(chosen);
+    }
+
+    fn take_chosen(&self) -> Vec<Chosen> {
+        std::mem::take(&mut self.chosen.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     fn take_connected(&self) -> Vec<Connected> {
@@ -186,6 +204,10 @@ impl Sink for RingSink {
     fn connected(&mut self, session: u32, backend: Backend) {
         self.notes.connected(session, backend);
     }
+
+    fn chose(&mut self, session: u32, server: String) {
+        self.notes.chose(session, server);
+    }
 }
 
 /// Writes the streams of one driver host.
@@ -200,6 +222,7 @@ pub struct Recorder<'a> {
     names: Names,
     backends: Stream,
     connections: Stream,
+    servers: Stream,
     tasks: Stream,
 }
 
@@ -218,6 +241,7 @@ impl<'a> Recorder<'a> {
         let tasks = Stream::create(raw_dir, &TASKS)?;
         let backends = Stream::create(raw_dir, &BACKENDS)?;
         let connections = Stream::create(raw_dir, &CONNECTIONS)?;
+        let servers = Stream::create(raw_dir, &SERVERS)?;
         let names = Names::default();
         Ok(Self {
             plan,
@@ -230,6 +254,7 @@ impl<'a> Recorder<'a> {
             names,
             backends,
             connections,
+            servers,
             tasks,
         })
     }
@@ -253,6 +278,10 @@ impl<'a> Recorder<'a> {
                 Cell::Count(u64::from(connected.session)),
                 Cell::Count(u64::from(number)),
             ]);
+        }
+        for Chosen { time_ns, session, server } in self.notes.take_chosen() {
+            let session = Cell::Count(u64::from(session));
+            self.servers.push(&[Cell::Int(time_ns), session, Cell::Text(&server)]);
         }
         let errors = self.notes.errors();
         for source in &mut self.sources {
@@ -290,6 +319,7 @@ impl<'a> Recorder<'a> {
         self.attempts.flush()?;
         self.backends.flush()?;
         self.connections.flush()?;
+        self.servers.flush()?;
         self.tasks.flush()?;
         Ok(filling)
     }
@@ -303,6 +333,7 @@ impl<'a> Recorder<'a> {
         self.attempts.finish()?;
         self.backends.finish()?;
         self.connections.finish()?;
+        self.servers.finish()?;
         Ok(self.tasks.finish()?)
     }
 }

@@ -60,6 +60,7 @@ impl Sink for &mut Log {
         0
     }
     fn connected(&mut self, _: u32, _: Backend) {}
+    fn chose(&mut self, _: u32, _: String) {}
 }
 
 struct Played {

@@ -217,6 +217,21 @@ pub static BACKENDS: Table = Table {
     ],
 };
 
+/// Which server each session was connected to; no rows where a session cannot have a choice.
+pub static SERVERS: Table = Table {
+    file: "servers.arrows",
+    about: "One row a connection of a session to a server that it chose, new ones after a loss included.",
+    columns: &[
+        Column::needed("time_ns", Kind::Int64, "when it was first used"),
+        Column::needed("session", Kind::UInt32, "the session"),
+        Column::needed(
+            "server",
+            Kind::Word,
+            "address and port of the server, or its socket's file",
+        ),
+    ],
+};
+
 /// Which connection of a server of threads serves which session; no rows of other engines.
 pub static CONNECTIONS: Table = Table {
     file: "connections.arrows",

@@ -131,6 +131,7 @@ fn record_tables() -> Vec<TableDescription> {
         &assay_model::event::ATTEMPTS,
         &assay_model::event::BACKENDS,
         &assay_model::event::CONNECTIONS,
+        &assay_model::event::SERVERS,
         &assay_model::counters::TASKS,
     ];
     tables.extend([

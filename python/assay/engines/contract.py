@@ -131,6 +131,15 @@ class SharesSessions(Protocol):
 
 
 @runtime_checkable
+class ChoosesServers(Protocol):
+    """Interface of engines whose sessions can choose among several running servers."""
+
+    def has_other_servers(self, instance: Instance) -> bool:
+        """Return True if sessions can go on with another server when one server ends."""
+        ...
+
+
+@runtime_checkable
 class TellsPort(Protocol):
     """Interface of servers that use TCP, so that their processes can be found by port."""
 

@@ -15,6 +15,7 @@ from assay.analysis.answers.durability import level_of
 from assay.analysis.cluster.fleet import clock_uncertainty_s, hosts_of, lost_hosts
 from assay.analysis.load.metrics import no_load_metrics
 from assay.analysis.load_plan import load_of, measured_phase
+from assay.analysis.server.chosen import chosen_servers
 from assay.analysis.summarise import summarise
 from assay.analysis.summary import Summary
 from assay.checks.judge import judge
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from assay.report.documents.host.accounts import AccountsSection
     from assay.report.documents.host.cluster import ClusterSection
     from assay.report.documents.host.conditions import (
+        ChosenServerRow,
         ConditionsSection,
         DurabilityLevel,
         FleetSection,
@@ -112,7 +114,7 @@ def document(run: Run, path: Path) -> RunDocument:
         "scale": facts["request"]["scale"],
         "own_tables": bool((facts.get("workload") or {}).get("own_tables")),
         "scale_name": facts["workload"]["scale_name"],
-        "conditions": _conditions(facts, state),
+        "conditions": _conditions(run, state),
         "state": state,
         "changes": changes_section(run),
         "host": _host(run),
@@ -190,8 +192,10 @@ def _test(run: Run, summary: Summary, checks: list[CheckResult]) -> SpecifiedTes
         return None
 
 
-def _conditions(facts: dict[str, Any], state: StateSection | None) -> ConditionsSection:
+def _conditions(run: Run, state: StateSection | None) -> ConditionsSection:
     """Return the cache state and the load under which a run was measured."""
+    facts = run.facts
+    servers = chosen_servers(run)
     request, order = facts["request"], facts.get("order") or {}
     phases = {phase["name"] for phase in facts["plan"]["phases"]}
     load = load_of(facts)
@@ -223,6 +227,9 @@ def _conditions(facts: dict[str, Any], state: StateSection | None) -> Conditions
         "pooled": facts.get("pooled", False),
         "as_recorded": request.get("speed", 1.0) if request.get("as_recorded", False) else None,
         "fleet": _fleet(facts),
+        "servers": None
+        if servers is None
+        else [cast("ChosenServerRow", asdict(server)) for server in servers],
     }
 
 

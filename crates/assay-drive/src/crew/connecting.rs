@@ -10,7 +10,7 @@ use rustix::event::{EventfdFlags, eventfd};
 use rustix::io::Errno;
 
 use super::Crew;
-use super::member::Part;
+use super::member::{Departure, Part};
 use crate::books::Sink;
 use crate::clock::Clock;
 use crate::error::DriveError;
@@ -22,7 +22,7 @@ pub struct Back<'a> {
     pub place: usize,
     /// The session itself.
     pub session: &'a mut dyn Session,
-    /// How its operation began.
+    /// How its operation began or went on.
     pub step: Result<Step, SessionError>,
     /// When that was.
     pub at_ns: i64,
@@ -49,19 +49,20 @@ impl<'a> Connecting<'a> {
         self.bell.as_fd()
     }
 
-    /// Has a session begin its operation on another thread; here, if there is none to be had.
+    /// Has a session connect and begin its operation, or go on with it, on another thread; here, if
+    /// there is none to be had.
     pub fn send<'scope, C: Clock + Sync>(
         &self,
         scope: &'scope Scope<'scope, 'a>,
         clock: &'a C,
         place: usize,
         session: &'a mut dyn Session,
-        operation: u16,
+        (operation, departure): (u16, Departure),
     ) {
         let (tell, bell) = (self.tell.clone(), Arc::clone(&self.bell));
         let (hand_over, taken) = mpsc::channel::<&'a mut dyn Session>();
         let begin = move |session: &'a mut dyn Session| {
-            let step = begun(session, operation);
+            let step = connected(session, operation, departure);
             let back = Back { place, session, step, at_ns: clock.now_ns() };
             // The crew waits for each session that it sent.
             let _ = tell.send(back);
@@ -87,14 +88,15 @@ impl<'a> Connecting<'a> {
 }
 
 impl<'a, C: Clock + Sync, K: Sink> Crew<'a, C, K> {
-    /// Has members that have no connection make one, and begin, on threads of their own.
+    /// Has members that have no connection make one, and begin or go on, on threads of their own.
     pub(super) fn send_off<'scope>(&mut self, scope: &'scope Scope<'scope, 'a>) {
-        for place in std::mem::take(&mut self.leaving) {
+        for (place, departure) in std::mem::take(&mut self.leaving) {
             if let (Some(running), Some(session)) =
                 (&self.running[place], self.members[place].session.take())
             {
                 let operation = running.issue.ticket.operation;
-                self.connecting.send(scope, self.clock, place, session, operation);
+                let issued = (operation, departure);
+                self.connecting.send(scope, self.clock, place, session, issued);
             }
         }
     }
@@ -114,13 +116,18 @@ impl<'a, C: Clock + Sync, K: Sink> Crew<'a, C, K> {
     }
 }
 
-/// Begins an operation of a session without a connection, which it makes. A panic is an error: the
-/// crew would wait for the session for ever.
-fn begun(session: &mut dyn Session, operation: u16) -> Result<Step, SessionError> {
-    let begin = || match session.shared() {
-        Some(shared) => shared.begin(operation),
-        None => Err(SessionError::broken("only sessions that can share have a crew")),
+/// Begins an operation of a session without a connection, which it makes, or goes on with it. A panic
+/// is an error: the crew would wait for the session for ever.
+fn connected(
+    session: &mut dyn Session,
+    operation: u16,
+    departure: Departure,
+) -> Result<Step, SessionError> {
+    let go_on = || match (session.shared(), departure) {
+        (Some(shared), Departure::Begins) => shared.begin(operation),
+        (Some(shared), Departure::GoesOn) => shared.reconnect(),
+        (None, _) => Err(SessionError::broken("only sessions that can share have a crew")),
     };
-    catch_unwind(AssertUnwindSafe(begin))
+    catch_unwind(AssertUnwindSafe(go_on))
         .unwrap_or_else(|_| Err(SessionError::broken("the driver panicked while connecting")))
 }

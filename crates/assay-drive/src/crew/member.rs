@@ -47,6 +47,15 @@ pub(super) struct Running {
     pub(super) attended_ns: i64,
 }
 
+/// How a member that has no connection goes on, on a thread of its own.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Departure {
+    /// It connects and begins its operation.
+    Begins,
+    /// It connects and goes on with its operation.
+    GoesOn,
+}
+
 /// What the epoll knows of a member's connection.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Watched {

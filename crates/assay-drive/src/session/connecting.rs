@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::io::{self, ErrorKind};
-use std::net::{TcpStream, ToSocketAddrs};
+use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -22,6 +22,36 @@ impl fmt::Display for Place {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Tcp(host, port) => write!(out, "{host}:{port}"),
+            Self::Unix(path) => write!(out, "{}", path.display()),
+        }
+    }
+}
+
+impl Place {
+    /// The addresses of the place, in the order in which the system's resolver has them.
+    pub fn addresses(&self) -> io::Result<Vec<Address>> {
+        Ok(match self {
+            Self::Tcp(host, port) => {
+                (host.as_str(), *port).to_socket_addrs()?.map(Address::Tcp).collect()
+            }
+            Self::Unix(path) => vec![Address::Unix(path.clone())],
+        })
+    }
+}
+
+/// One address of a place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Address {
+    /// An address of the network and a port.
+    Tcp(SocketAddr),
+    /// The socket's file.
+    Unix(PathBuf),
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Tcp(address) => write!(out, "{address}"),
             Self::Unix(path) => write!(out, "{}", path.display()),
         }
     }
@@ -67,6 +97,30 @@ pub enum ConnectError {
         place: String,
         /// What the system said.
         reason: String,
+    },
+    /// A line was there, and ended before the server was ready.
+    #[error("the server at {place} ended the connection before it was ready: {reason}")]
+    Lost {
+        /// Where.
+        place: String,
+        /// What the system said.
+        reason: String,
+    },
+    /// The server is not one of those that were asked for.
+    #[error("the server at {place} is not what target_session_attrs asks for: {reason}")]
+    Unsuited {
+        /// Where.
+        place: String,
+        /// What it is.
+        reason: String,
+    },
+    /// No server of a list can be used.
+    #[error("none of the {count} servers can be used: {reasons}")]
+    Nowhere {
+        /// How many servers the list has.
+        count: usize,
+        /// Why each of them cannot.
+        reasons: String,
     },
     /// It took too long.
     #[error(
@@ -124,18 +178,18 @@ impl ConnectError {
         match self {
             Self::Server { code, .. } => code,
             Self::Proof { .. } => "28000",
-            Self::Refused { .. } | Self::Timeout { .. } | Self::Tls { .. } => "08001",
+            Self::Refused { .. }
+            | Self::Lost { .. }
+            | Self::Unsuited { .. }
+            | Self::Nowhere { .. }
+            | Self::Timeout { .. }
+            | Self::Tls { .. } => "08001",
             Self::Protocol { .. } => "08P01",
         }
     }
 
-    /// Whether another place of the list may do better.
-    pub const fn elsewhere(&self) -> bool {
-        matches!(self, Self::Refused { .. } | Self::Timeout { .. })
-    }
-
     /// What a line that broke means to whoever waited so long for a server.
-    pub fn unreached(place: &Place, timeout: Duration, error: &io::Error) -> Self {
+    pub fn unreached(place: &impl fmt::Display, timeout: Duration, error: &io::Error) -> Self {
         if matches!(error.kind(), ErrorKind::TimedOut | ErrorKind::WouldBlock) {
             return Self::Timeout { place: place.to_string(), seconds: timeout.as_secs() };
         }
@@ -155,17 +209,21 @@ pub fn dial_socket(path: &PathBuf, timeout: Duration) -> io::Result<Stream> {
 pub fn dial_host(host: &str, port: u16, timeout: Duration) -> io::Result<TcpStream> {
     let mut last = io::Error::new(ErrorKind::NotFound, "the name has no address");
     for address in (host, port).to_socket_addrs()? {
-        match TcpStream::connect_timeout(&address, timeout) {
-            Ok(line) => {
-                line.set_nodelay(true)?;
-                line.set_read_timeout(Some(timeout))?;
-                line.set_write_timeout(Some(timeout))?;
-                return Ok(line);
-            }
+        match dial_address(&address, timeout) {
             Err(error) => last = error,
+            line => return line,
         }
     }
     Err(last)
+}
+
+/// A line to one address; reads and writes block no longer than `timeout`.
+pub fn dial_address(address: &SocketAddr, timeout: Duration) -> io::Result<TcpStream> {
+    let line = TcpStream::connect_timeout(address, timeout)?;
+    line.set_nodelay(true)?;
+    line.set_read_timeout(Some(timeout))?;
+    line.set_write_timeout(Some(timeout))?;
+    Ok(line)
 }
 
 /// Whether only the server that is meant can read what is sent: it is on this host, or it has

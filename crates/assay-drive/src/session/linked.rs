@@ -179,6 +179,11 @@ pub trait LinkedSession {
 
     /// Goes on, after the connection became ready.
     fn go_on(&mut self) -> Result<Step, SessionError>;
+
+    /// Goes on over a new connection, after a step was `Connects`.
+    fn go_on_anew(&mut self) -> Result<Step, SessionError> {
+        Err(Self::Link::lost())
+    }
 }
 
 impl<S: LinkedSession> SharedSession for S {
@@ -199,6 +204,10 @@ impl<S: LinkedSession> SharedSession for S {
 
     fn advance(&mut self) -> Result<Step, SessionError> {
         self.go_on()
+    }
+
+    fn reconnect(&mut self) -> Result<Step, SessionError> {
+        self.go_on_anew()
     }
 }
 

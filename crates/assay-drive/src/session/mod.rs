@@ -179,6 +179,12 @@ pub trait Session: Send {
         None
     }
 
+    /// The address of the server that a new connection leads to, told once after each connect;
+    /// `None`: the engine has one server.
+    fn take_server(&mut self) -> Option<String> {
+        None
+    }
+
     /// Makes the engine's own counters of the last operation visible to other connections. Not
     /// timed; called in serial runs only.
     fn settle(&mut self) {}
@@ -198,10 +204,13 @@ pub enum Step {
     Reads,
     /// There is more to be sent, and the system takes no more now.
     Writes,
+    /// The operation goes on over a new connection: `reconnect` makes it, and may wait for it.
+    Connects,
 }
 
 /// A session whose thread owns several: it never waits, but where it has to connect anew. Its crew
-/// has another thread begin an operation for which there is no connection.
+/// has another thread begin an operation for which there is no connection, and another thread
+/// reconnect a session in the middle of an operation.
 pub trait SharedSession {
     /// From now on reads and writes do not block.
     fn share(&mut self) -> Result<(), SessionError>;
@@ -215,6 +224,12 @@ pub trait SharedSession {
 
     /// Goes on, after the connection became ready.
     fn advance(&mut self) -> Result<Step, SessionError>;
+
+    /// Makes the connection that the operation goes on over, after a step was `Connects`. Only this
+    /// and `begin` without a connection may wait.
+    fn reconnect(&mut self) -> Result<Step, SessionError> {
+        Err(SessionError::broken("this session makes no new connection during an operation"))
+    }
 }
 
 /// Carries out an operation of a session that could share its thread, and does not.
@@ -228,7 +243,10 @@ pub fn execute_waiting(
     }
     let mut step = begun?;
     while step != Step::Ended {
-        step = session.advance()?;
+        step = match step {
+            Step::Connects => session.reconnect()?,
+            _ => session.advance()?,
+        };
     }
     Ok(())
 }

@@ -2,6 +2,7 @@
 
 mod echo;
 mod in_order;
+mod reconnecting;
 
 use std::net::TcpListener;
 use std::time::Duration;

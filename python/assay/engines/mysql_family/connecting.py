@@ -59,6 +59,12 @@ MENDS = {
 }
 
 
+SEVERAL_HOSTS = (
+    "the DSN names several hosts, and sessions of this engine connect to one: name one host, or a"
+    " proxy that distributes connections."
+)
+
+
 def read_dsn(dsn: str, schemes: Sequence[str] = ()) -> Address:
     """Return the server address in a `mysql://` URL.
 
@@ -74,6 +80,8 @@ def read_dsn(dsn: str, schemes: Sequence[str] = ()) -> Address:
     )
     try:
         url = urlsplit(dsn)
+        if "," in url.netloc.rpartition("@")[2]:
+            raise EngineError(SEVERAL_HOSTS)
         port = url.port
         options = dict(parse_qsl(url.query, keep_blank_values=True, strict_parsing=bool(url.query)))
     except ValueError:

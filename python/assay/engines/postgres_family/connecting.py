@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 from ipaddress import ip_address
+from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -111,11 +113,39 @@ def connect(dsn: str, purpose: str, title: str) -> Connection:
     given = conninfo_to_dict(dsn)
     patience_s = given.get("connect_timeout", CONNECT_PATIENCE_S)
     whole = make_conninfo(guarded(dsn), application_name=purpose, connect_timeout=patience_s)
+    if given.get("load_balance_hosts", os.environ.get("PGLOADBALANCEHOSTS")) == "random":
+        whole = make_conninfo(whole, load_balance_hosts="disable")
     try:
-        return psycopg.connect(whole, autocommit=True)
+        return _opened(whole) if has_choice(whole) else psycopg.connect(whole, autocommit=True)
     except psycopg.Error as error:
         password = str(given.get("password") or "")
         raise EngineError(_explained(title, str(error), given, password)) from None
+
+
+def has_choice(dsn: str) -> bool:
+    """Return True if a DSN names several servers, or requires a state of the server."""
+    said = resolved(dsn)
+    lists = (said.get(name, "") for name in ("host", "hostaddr"))
+    return said.get("target_session_attrs", "any") != "any" or any("," in text for text in lists)
+
+
+def _opened(dsn: str) -> Connection:
+    """Return a connection that libpq itself opened.
+
+    psycopg passes the servers of a list to libpq one by one. It would then also go on after a wrong
+    password, and `prefer-standby` would take the first server.
+    """
+    import psycopg
+
+    opened = psycopg.pq.PGconn.connect(dsn.encode("utf-8"))
+    if opened.status != psycopg.pq.ConnStatus.OK:
+        message = opened.get_error_message()
+        opened.finish()
+        raise psycopg.OperationalError(message)
+    opened.nonblocking = 1
+    connection = psycopg.Connection(opened)
+    connection.autocommit = True
+    return connection
 
 
 def guarded(dsn: str) -> str:
@@ -157,9 +187,13 @@ def _is_verified(said: Mapping[str, str]) -> bool:
 
 
 def _is_here(said: Mapping[str, str]) -> bool:
-    """Return True if every host of a connection is local."""
-    hosts = (said.get("hostaddr") or said.get("host") or "").split(",")
-    return all(host in {"", "localhost"} or host[0] in "/@" or _is_loopback(host) for host in hosts)
+    """Return True if every server of the list is local. A server without an address has a name."""
+    names, addresses = (said.get(key, "").split(",") for key in ("host", "hostaddr"))
+    servers = [address or name for name, address in zip_longest(names, addresses, fillvalue="")]
+    return all(
+        server in {"", "localhost"} or server[0] in "/@" or _is_loopback(server)
+        for server in servers
+    )
 
 
 def _is_loopback(host: str) -> bool:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from assay.engines.contract import EngineError
 from assay.engines.postgres_family import connecting
+from assay.engines.postgresql.hosts import check_hosts
 from assay.engines.postgresql.pooled import is_pooled
 
 if TYPE_CHECKING:
@@ -19,12 +20,6 @@ if TYPE_CHECKING:
     from assay.engines.contract import Address
 
 TITLE = "PostgreSQL"
-# Parameters that choose among servers, which have no meaning once one is chosen.
-CHOOSING = {"load_balance_hosts": "disable", "target_session_attrs": "any"}
-SERVICE = ("service", "servicefile")
-# Parameters that the connection itself reports better, and those of the administration.
-LED = ("host", "hostaddr", "port", "dbname", "user", "password")
-OWN = ("application_name", "connect_timeout", "client_encoding")
 
 
 def read_dsn(dsn: str) -> Address:
@@ -47,7 +42,7 @@ def read_dsn(dsn: str) -> Address:
     # Part of a password that is not escaped ends up in the host or the port.
     if "@" in str(keywords.get("host", "")) or re.search(r"[^\d,]", str(keywords.get("port", ""))):
         raise unreadable
-    _refuse_spreading(keywords.get("load_balance_hosts", os.environ.get("PGLOADBALANCEHOSTS")))
+    check_hosts(keywords)
     _refuse_missing_list(str(keywords.get("sslcrl") or os.environ.get("PGSSLCRL") or ""))
     return {"dsn": make_conninfo("", **keywords)}
 
@@ -70,44 +65,6 @@ def escaped_option(value: str) -> str:
     return value.replace("\\", "\\\\").replace(" ", "\\ ")
 
 
-def resolved_dsn(dsn: str, connection: psycopg.Connection[tuple[object, ...]]) -> str:
-    """Return the DSN of the one server that a connection reached.
-
-    Lists of hosts, roles of servers and service files are resolved, so that every client with the
-    result connects to the same server. Raises `EngineError` for parameters that sessions cannot
-    keep.
-    """
-    from psycopg.conninfo import conninfo_to_dict, make_conninfo
-
-    info = connection.info
-    keywords = conninfo_to_dict(dsn)
-    used = info.get_parameters()
-    _refuse_spreading(used.get("load_balance_hosts"))
-    given = {key: str(value) for key, value in keywords.items() if key not in SERVICE}
-    # The service and the environment are read once here, for all sessions.
-    rest = {key: used[key] for key in used if key not in (*SERVICE, *LED, *OWN)}
-    led = {"host": info.host, "port": str(info.port), "dbname": info.dbname, "user": info.user}
-    # libpq also stores the address here that it resolved from a given host name.
-    is_found = "host" in keywords or "PGHOST" in os.environ
-    is_said = "hostaddr" in keywords or "PGHOSTADDR" in os.environ
-    if is_said or ("hostaddr" in used and not is_found):
-        led["hostaddr"] = info.hostaddr
-        # A numeric address alone is not a host name that a certificate must match.
-        led["host"] = "" if info.host == info.hostaddr else info.host
-    if info.password:
-        rest["password"] = info.password
-    return make_conninfo("", **(rest | given | led | CHOOSING))
-
-
-def _refuse_spreading(balance: object) -> None:
-    if balance == "random":
-        raise EngineError(
-            "load_balance_hosts=random: all sessions of a run must reach the same server, "
-            "because Assay reads its counters and plans. Remove the parameter, or name a proxy "
-            "that distributes connections."
-        )
-
-
 def _refuse_missing_list(revoked: str) -> None:
     """Raise an error for a missing certificate revocation list, which libpq would ignore."""
     if revoked and not Path(revoked).is_file():
@@ -120,7 +77,8 @@ def _refuse_missing_list(revoked: str) -> None:
 def connect(dsn: str, purpose: str) -> psycopg.Connection[tuple[object, ...]]:
     """Return a PostgreSQL connection in which each statement commits.
 
-    The `EngineError` says how to fix a failure.
+    With several servers, it is the first suitable one in the order of the list. The `EngineError`
+    says how to fix a failure.
 
     Behind a pooler it prepares no statement on its own, because another client's may have the same
     name.

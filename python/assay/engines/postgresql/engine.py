@@ -10,10 +10,17 @@ from assay import _core
 from assay.engines.contract import EngineError, Instance
 from assay.engines.obtaining import obtain
 from assay.engines.postgresql import capturing, loading, logs, preflight, reading_only
-from assay.engines.postgresql.connecting import read_dsn, resolved_dsn, with_options
+from assay.engines.postgresql.connecting import read_dsn, with_options
 from assay.engines.postgresql.constants import PostgresConstants
 from assay.engines.postgresql.counters import PostgresCounters
 from assay.engines.postgresql.explaining import PostgresPlans
+from assay.engines.postgresql.hosts import (
+    SESSIONS,
+    administration_dsn,
+    dsn_of_sessions,
+    names_several,
+    session_dsn,
+)
 from assay.engines.postgresql.plans import normalised
 from assay.engines.postgresql.pooled import is_pooled
 from assay.engines.postgresql.processes import root_process
@@ -47,8 +54,9 @@ class PostgresEngine(PostgresSchemas):
     """The engine PostgreSQL; implements `Server`, `BulkLoads`, `HasKeys` and more.
 
     An instance's `handle` is a connection that belongs to one thread. The address of an instance
-    has `dsn`, to which sessions connect. For private servers it also has `dsn_tcp` for TCP, `pid`
-    and `data`.
+    has `dsn`, the server that administration uses. For a user's servers it also has `dsn_sessions`,
+    with all servers that sessions choose from. For private servers it also has `dsn_tcp` for TCP,
+    `pid` and `data`.
     """
 
     reads_only_by = f"{reading_only.SETTING}={reading_only.VALUE}"
@@ -107,19 +115,18 @@ class PostgresEngine(PostgresSchemas):
     def attach(self, address: Address) -> Instance:
         """Connect to the server; add Assay's extensions to a private server's database.
 
-        For a user's server, the instance's address is that of the server that answered.
+        For a user's servers, administration stays with the server that answered. Sessions keep the
+        list of servers.
         """
         connection, address = reading_only.connected(address, ADMINISTRATION)
         if "data" in address:
             instance = Instance({}, connection, address=address)
             loading.add_extensions(instance)
             return instance
-        try:
-            led = resolved_dsn(address["dsn"], connection)
-        except EngineError:
-            connection.close()
-            raise
-        return Instance({}, connection, address={**address, "dsn": led})
+        dsn = address["dsn"]
+        of_sessions = address.get(SESSIONS) or session_dsn(dsn, connection)
+        reached = {**address, "dsn": administration_dsn(dsn, connection), SESSIONS: of_sessions}
+        return Instance({}, connection, address=reached)
 
     def detach(self, instance: Instance) -> None:
         """Close the connection to PostgreSQL."""
@@ -147,6 +154,10 @@ class PostgresEngine(PostgresSchemas):
     def is_pooled(self, instance: Instance) -> bool:
         """Return True if a pooler stands between the connection and the server."""
         return is_pooled(instance.handle)
+
+    def has_other_servers(self, instance: Instance) -> bool:
+        """Return True if the DSN of the sessions names several servers."""
+        return names_several(dsn_of_sessions(instance.address))
 
     def port(self, instance: Instance) -> int | None:
         """Return the server's port, which the name of a Unix socket contains as well."""
@@ -247,7 +258,7 @@ class PostgresEngine(PostgresSchemas):
         self, instance: Instance, script: Script, seed: int, numbers: range
     ) -> list[object]:
         """Return the PostgreSQL sessions with the given numbers out of all clients' sessions."""
-        dsn, facts = instance.address["dsn"], json.dumps(script.facts())
+        dsn, facts = dsn_of_sessions(instance.address), json.dumps(script.facts())
         passing = self._facts.passing_errors
         return [_core.PostgresSession(dsn, facts, seed, number, passing) for number in numbers]
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, cast
 
 from assay.engines.contract import EngineError
 from assay.engines.postgresql.connecting import escaped_option
+from assay.engines.postgresql.hosts import SESSIONS
 from assay.engines.postgresql.loading import execute
 from assay.engines.postgresql.statements import file_text, filled
 
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from assay.engines.contract import Instance
 
 # Keys of an address that are connection strings.
-DSNS = ("dsn", "dsn_tcp")
+DSNS = ("dsn", "dsn_tcp", SESSIONS)
 
 
 class PostgresSchemas:

@@ -10,7 +10,7 @@ from assay.model.units import (
 )
 
 if TYPE_CHECKING:
-    from assay.report.documents.host.conditions import FleetSection
+    from assay.report.documents.host.conditions import ChosenServerRow, FleetSection
     from assay.report.documents.run import RunDocument
 
 
@@ -56,3 +56,14 @@ def fleet_words(fleet: FleetSection | None) -> list[str]:
     if fleet.get("engine_host") is not None:
         phrases.append(f"probes on {fleet['engine_host']}")
     return phrases
+
+
+def server_words(servers: list[ChosenServerRow] | None) -> list[str]:
+    """Return text on the servers to which sessions were connected; empty for a single server."""
+    if servers is None or len(servers) == 1:
+        return []
+    counts = [
+        f"{row['server']} ({row['connections']} connection{'s' * (row['connections'] != 1)})"
+        for row in servers
+    ]
+    return [f"sessions on {len(servers)} servers: {' and '.join(counts)}"]

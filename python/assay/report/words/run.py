@@ -8,7 +8,7 @@ from assay.checks.answers import AS_KEPT, TO_COMPARE
 from assay.model.units import bytes_text, percent_text
 from assay.model.verdict import NOT_COMPARED
 from assay.record.layout import ACCOUNT_BRIDGE, KIND_OBSERVED
-from assay.report.words.conditions import load_conditions
+from assay.report.words.conditions import load_conditions, server_words
 from assay.report.words.loads.specified import conditions_of_test
 from assay.report.words.observed import observed_conditions
 from assay.report.words.order import order_words
@@ -49,6 +49,7 @@ def conditions_text(document: RunDocument) -> str:
     parts.append(writes_phrase(conditions.get("writes")))
     if conditions.get("pooled"):
         parts.append("behind a pooler")
+    parts += server_words(conditions.get("servers"))
     # If a workload has conditions, they decide whether its answers are right.
     parts += [
         reason.partition("," if "answers" in reason else ";")[0]

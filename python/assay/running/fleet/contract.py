@@ -41,6 +41,7 @@ STREAMS: dict[str, tuple[str, ...]] = {
     "receipts": ("finished_ns",),
     "backends": ("time_ns",),
     "connections": ("time_ns",),
+    "servers": ("time_ns",),
     "tasks": ("time_ns",),
 }
 HOST_LOG = "host-drive.log"

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from assay.engines.contract import TellsPort
+from assay.engines.contract import ChoosesServers, TellsPort
 from assay.model.errors import AssayError, UsageError
 from assay.running.asked.writing import guarded
 from assay.running.processes.process_table import read_process
@@ -70,7 +70,9 @@ def _on(
     schema = _Schema(asked, engine, instance)
     try:
         pids = engine.processes(instance)
-        watch = _watch(pids)
+        # Without its server, a session goes on with another one of the list.
+        is_list = isinstance(engine, ChoosesServers) and engine.has_other_servers(instance)
+        watch = _watch(() if is_list else pids)
 
         def last_words() -> str | None:
             return watch() or there.last_words()

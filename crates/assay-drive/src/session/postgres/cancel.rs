@@ -5,7 +5,8 @@ use std::io::{Read, Write};
 use bytes::BytesMut;
 use postgres_protocol::message::frontend;
 
-use super::config::{Config, Server};
+use super::choosing::Endpoint;
+use super::config::Config;
 use crate::session::connecting::ConnectError;
 use crate::session::interrupt::{ANSWER_PATIENCE, Means};
 use crate::session::linked::closer;
@@ -16,7 +17,7 @@ use super::startup::{Connection, Method, open};
 #[derive(Clone, Debug)]
 pub struct Cancel {
     config: Config,
-    server: Server,
+    endpoint: Endpoint,
     method: Method,
     backend_pid: i32,
     secret_key: i32,
@@ -27,7 +28,7 @@ impl Cancel {
     pub fn new(config: &Config, connection: &Connection) -> Self {
         Self {
             config: Config { timeout: ANSWER_PATIENCE, ..config.clone() },
-            server: connection.server.clone(),
+            endpoint: connection.endpoint.clone(),
             method: Method::of(&connection.stream),
             backend_pid: connection.backend_pid,
             secret_key: connection.secret_key,
@@ -37,7 +38,7 @@ impl Cancel {
     /// Sends the request over a line of its own and waits until the server has taken it. Whether
     /// it came in time shows in how the operation ends.
     pub fn send(&self) -> Result<(), ConnectError> {
-        let mut line = open(&self.config, &self.server, self.method)?;
+        let mut line = open(&self.config, &self.endpoint, self.method)?;
         let mut request = BytesMut::new();
         frontend::cancel_request(self.backend_pid, self.secret_key, &mut request);
         let sent = line.write_all(&request).and_then(|()| line.flush());

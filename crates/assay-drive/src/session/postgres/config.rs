@@ -39,6 +39,9 @@ pub struct Config {
     pub servers: Vec<Server>,
     /// The state that a server must be in (`target_session_attrs`).
     pub role: Role,
+    /// Whether each connection tries servers and addresses in an order of its own
+    /// (`load_balance_hosts=random`).
+    pub spreads: bool,
     /// Who asks.
     pub user: String,
     /// Which database.
@@ -113,6 +116,7 @@ impl Config {
         Ok(Self {
             servers: servers(&said, &user, &database, around)?,
             role: Role::read(value("target_session_attrs").as_deref())?,
+            spreads: spreads(&said)?,
             tls: policy(&said, ssl, around)?,
             user,
             database,
@@ -238,6 +242,16 @@ fn versions(least: Option<&str>, most: Option<&str>) -> Result<Versions, ConfigE
         (0..=2, 2) => Ok(Versions::Only12),
         (3, 3) => Ok(Versions::Only13),
         _ => wrong("ssl_max_protocol_version: sessions speak TLSv1.2 and TLSv1.3"),
+    }
+}
+
+/// Where no host is named, the places that are tried belong to one server.
+fn spreads(said: &Said) -> Result<bool, ConfigError> {
+    let value = |key: &str| said.get(key).map(String::as_str).filter(|value| !value.is_empty());
+    match value("load_balance_hosts") {
+        None | Some("disable") => Ok(false),
+        Some("random") => Ok(value("host").or_else(|| value("hostaddr")).is_some()),
+        Some(other) => wrong(format!("load_balance_hosts {other:?}: one of disable, random")),
     }
 }
 

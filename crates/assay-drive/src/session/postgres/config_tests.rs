@@ -190,7 +190,7 @@ fn what_sessions_cannot_keep_is_refused_and_what_asks_for_nothing_is_not() {
     let refused = |text: &str| read_with(text, &[], None).unwrap_err().to_string();
     for (text, word) in [
         ("gssencmode=require", "sslmode"),
-        ("load_balance_hosts=random", "one server"),
+        ("host=a,b load_balance_hosts=roundrobin", "disable, random"),
         ("sslpassword=x", "passphrase"),
         ("service=x", "service file"),
         ("sslcertmode=require", "clientcert"),
@@ -205,7 +205,9 @@ fn what_sessions_cannot_keep_is_refused_and_what_asks_for_nothing_is_not() {
     }
     read("gssencmode=prefer load_balance_hosts=disable replication=false sslcompression=1");
     let variables = [("PGLOADBALANCEHOSTS", "random")];
-    assert!(read_with("host=a,b", &variables, None).is_err());
+    assert!(read_with("host=a,b", &variables, None).unwrap().spreads);
+    assert!(!read_with("host=a,b load_balance_hosts=disable", &variables, None).unwrap().spreads);
+    assert!(!read_with("", &variables, None).unwrap().spreads, "these places are one server's");
 }
 
 #[test]

@@ -13,11 +13,12 @@ use arrow_array::{
     TimestampMicrosecondArray,
 };
 use arrow_schema::{DataType, TimeUnit};
+use assay_model::SplitMix;
 use bytes::BytesMut;
 
+use super::choosing::connect;
 use super::config::Config;
 use super::link::{Link, Reply};
-use super::startup::connect;
 use super::values::{Column, EPOCH_DAYS, EPOCH_MICROS, Kind};
 use crate::session::linked::{Link as _, MessageLink as _};
 use crate::session::loading::{LoadError, Source, over_streams, spoke};
@@ -62,7 +63,8 @@ fn copy_some<R: RecordBatchReader>(
     way: Way,
     source: &Source<R>,
 ) -> Result<u64, String> {
-    let connection = connect(config).map_err(|error| error.to_string())?;
+    // Rows go to the server that administration chose, so no order is drawn.
+    let connection = connect(config, &mut SplitMix::new(0)).map_err(|error| error.to_string())?;
     let mut link = Link::new(connection, Arc::default());
     let name = format!("\"{}\"", table.replace('"', "\"\""));
     let columns = columns_of(&mut link, &name)?;

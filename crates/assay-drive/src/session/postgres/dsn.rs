@@ -17,6 +17,7 @@ const KEYS: &[(&str, Option<&str>)] = &[
     ("fallback_application_name", None),
     ("host", Some("PGHOST")),
     ("hostaddr", Some("PGHOSTADDR")),
+    ("load_balance_hosts", Some("PGLOADBALANCEHOSTS")),
     ("options", Some("PGOPTIONS")),
     ("passfile", Some("PGPASSFILE")),
     ("password", Some("PGPASSWORD")),
@@ -79,12 +80,6 @@ const REFUSED: &[Refused] = &[
         Some("PGGSSENCMODE"),
         &["disable", "prefer"],
         "sessions do not encrypt by GSSAPI: use TLS, with sslmode",
-    ),
-    refused(
-        "load_balance_hosts",
-        Some("PGLOADBALANCEHOSTS"),
-        &["disable"],
-        "all sessions go to one server: leave it out, or name a proxy that spreads connections",
     ),
     refused(
         "min_protocol_version",

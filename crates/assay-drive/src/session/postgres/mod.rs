@@ -3,11 +3,12 @@
 //! several sessions).
 //!
 //! An operation that meets a lost connection fails; the next one connects anew, once, and fails
-//! too if that is refused. A transaction that an operation left open or broken is rolled back
+//! too if that is refused. Each connect chooses among the servers of the description. A transaction that an operation left open or broken is rolled back
 //! before the operation ends, within its time.
 
 pub mod batch;
 pub mod cancel;
+pub mod choosing;
 pub mod config;
 #[cfg(test)]
 mod config_tests;
@@ -24,7 +25,7 @@ pub mod values;
 use std::path::Path;
 use std::sync::Arc;
 
-use assay_model::{Script, ScriptOperation};
+use assay_model::{Script, ScriptOperation, SplitMix, split_mix};
 
 use self::batch::{After, BATCH_BYTES_MAX, Batch};
 use self::config::Config;
@@ -39,6 +40,9 @@ use super::{
 };
 use crate::conductor::Conductor;
 use crate::digest::RowDigest;
+
+/// Keeps the order of servers apart from other numbers that are drawn from a run's seed.
+const ORDER: u64 = 0x6F72_6465_7220_6F66;
 
 /// What the session is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,6 +75,10 @@ pub struct PostgresSession {
     conductor: Conductor,
     linked: Linked<Link>,
     backend: Option<Backend>,
+    /// The address of the server, until the record has it.
+    server: Option<String>,
+    /// Draws the order in which servers are tried, where it is random.
+    random: SplitMix,
     names: Vec<Vec<String>>,
     /// Errors that another attempt may cure on this server.
     passing: Arc<[String]>,
@@ -107,6 +115,8 @@ impl PostgresSession {
             conductor: Conductor::new(script, seed, number)?,
             linked: Linked::default(),
             backend: None,
+            server: None,
+            random: SplitMix::new(split_mix(seed ^ ORDER) ^ split_mix(u64::from(number))),
             described,
             operation: 0,
             statement: 0,
@@ -120,7 +130,8 @@ impl PostgresSession {
     }
 
     fn connect(&mut self) -> Result<(), SessionError> {
-        let connection = startup::connect(&self.config)?;
+        let connection = choosing::connect(&self.config, &mut self.random)?;
+        self.server = Some(connection.endpoint.address.to_string());
         self.backend = u32::try_from(connection.backend_pid).ok().map(Backend::Process);
         let means = cancel::means(&self.config, &connection);
         self.linked.connected(Link::new(connection, Arc::clone(&self.passing)), means)?;
@@ -416,6 +427,10 @@ impl Session for PostgresSession {
 
     fn take_backend(&mut self) -> Option<Backend> {
         self.backend.take()
+    }
+
+    fn take_server(&mut self) -> Option<String> {
+        self.server.take()
     }
 
     /// Hands in what the server's process counted of itself (PostgreSQL 15 and newer).

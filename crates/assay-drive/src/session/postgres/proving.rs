@@ -61,7 +61,7 @@ impl Talk<'_> {
     }
 
     fn known_password(&self) -> Result<String, ConnectError> {
-        let password = self.server.password.clone();
+        let password = self.endpoint.server.password.clone();
         password.map(|secret| secret.0).ok_or_else(|| {
             self.proof(
                 "a password, and none is known: put it into the password file (~/.pgpass), into \

@@ -22,6 +22,10 @@ pub enum Role {
     PreferStandby,
 }
 
+/// Parameters by which a server reports its state, from version 14 on.
+const REPLAYS: &str = "in_hot_standby";
+const READS: &str = "default_transaction_read_only";
+
 impl Role {
     const ALL: [(&str, Self); 6] = [
         ("any", Self::Any),
@@ -54,20 +58,33 @@ impl Role {
         }
     }
 
-    /// Why a server is not taken, by what it said of itself; versions before 14 say nothing.
-    pub fn refusal(self, parameters: &BTreeMap<String, String>) -> Option<&'static str> {
-        let is_on = |name: &str| parameters.get(name).map(|value| value == "on");
-        if self == Self::Any {
-            return None;
-        }
-        let (Some(replays), Some(reads)) =
-            (is_on("in_hot_standby"), is_on("default_transaction_read_only"))
-        else {
-            return Some("it is older than version 14, and does not say whether it is a standby");
-        };
+    /// The query whose one value, a boolean, says about a server what its parameters do not; `None`:
+    /// nothing is to be asked. Versions before 14, and most poolers, report neither parameter.
+    pub fn question(self, parameters: &BTreeMap<String, String>) -> Option<&'static str> {
+        let is_missing = |name: &str| !parameters.contains_key(name);
         match self {
-            Self::ReadWrite if replays || reads => Some("its sessions can only read"),
-            Self::ReadOnly if !replays && !reads => Some("its sessions can write"),
+            Self::Any => None,
+            Self::ReadWrite | Self::ReadOnly => {
+                (is_missing(REPLAYS) || is_missing(READS)).then_some("show transaction_read_only")
+            }
+            Self::Primary | Self::Standby | Self::PreferStandby => {
+                is_missing(REPLAYS).then_some("select pg_catalog.pg_is_in_recovery()")
+            }
+        }
+    }
+
+    /// Why a server is not taken, by its parameters, or by its answer to the question.
+    pub fn refusal(
+        self,
+        parameters: &BTreeMap<String, String>,
+        answer: Option<bool>,
+    ) -> Option<&'static str> {
+        let is_on = |name: &str| parameters.get(name).is_some_and(|value| value == "on");
+        let replays = answer.unwrap_or_else(|| is_on(REPLAYS));
+        let reads = answer.unwrap_or_else(|| is_on(REPLAYS) || is_on(READS));
+        match self {
+            Self::ReadWrite if reads => Some("its sessions can only read"),
+            Self::ReadOnly if !reads => Some("its sessions can write"),
             Self::Primary if replays => Some("it is a standby"),
             Self::Standby | Self::PreferStandby if !replays => Some("it is no standby"),
             _ => None,
@@ -87,7 +104,9 @@ mod tests {
     #[test]
     fn a_server_is_taken_by_what_it_says_of_itself() {
         let taken = |text: &str, server: &BTreeMap<String, String>| {
-            Role::read(Some(text)).unwrap().refusal(server).is_none()
+            let role = Role::read(Some(text)).unwrap();
+            assert_eq!(role.question(server), None);
+            role.refusal(server, None).is_none()
         };
         let (primary, standby) = (server("off", "off"), server("on", "off"));
         let reader = server("off", "on");
@@ -101,7 +120,27 @@ mod tests {
             let all = [&primary, &standby, &reader].map(|server| taken(text, server));
             assert_eq!(all, expected, "{text}");
         }
-        assert!(!taken("primary", &BTreeMap::new()) && taken("any", &BTreeMap::new()));
         assert!(Role::read(Some("leader")).unwrap_err().to_string().contains("standby"));
+    }
+
+    #[test]
+    fn a_server_that_says_nothing_of_itself_is_asked() {
+        let silent = BTreeMap::new();
+        for (text, question, [on, off]) in [
+            ("any", None, [true, true]),
+            ("read-write", Some("read_only"), [false, true]),
+            ("read-only", Some("read_only"), [true, false]),
+            ("primary", Some("in_recovery"), [false, true]),
+            ("standby", Some("in_recovery"), [true, false]),
+        ] {
+            let role = Role::read(Some(text)).unwrap();
+            let asked = role.question(&silent);
+            assert_eq!(asked.is_some(), question.is_some(), "{text}");
+            assert!(asked.is_none_or(|sql| sql.contains(question.unwrap())), "{text}");
+            let taken = |answer| role.refusal(&silent, Some(answer)).is_none();
+            assert_eq!([taken(true), taken(false)], [on, off], "{text}");
+        }
+        let recent = server("off", "off");
+        assert_eq!(Role::ReadWrite.question(&recent), None);
     }
 }

@@ -5,6 +5,7 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+use std::time::Instant;
 
 use assay_kernel::user::name_of_user;
 use bytes::BytesMut;
@@ -12,17 +13,16 @@ use fallible_iterator::FallibleIterator;
 use postgres_protocol::message::backend::{ErrorResponseBody, Message};
 use postgres_protocol::message::frontend;
 
+use super::choosing::Endpoint;
 use super::config::{Config, Server};
 use super::role::Role;
-use crate::session::connecting::{ConnectError, Place, SslMode, dial_host, dial_socket};
+use crate::session::connecting::{Address, ConnectError, SslMode, dial_address, dial_socket};
 use crate::session::stream::Stream;
 use crate::session::tls;
 
 const READ_BYTES: usize = 4 << 10;
 /// No message before the first request is nearly as long.
 const MESSAGE_BYTES_MAX: u32 = 1 << 20;
-/// The server starts, stops or recovers.
-const CANNOT_CONNECT_NOW: &str = "57P03";
 
 /// A connection that awaits its first request.
 #[derive(Debug)]
@@ -30,7 +30,7 @@ pub struct Connection {
     /// The line.
     pub stream: Stream,
     /// Where it leads.
-    pub server: Server,
+    pub endpoint: Endpoint,
     /// The server's process behind it.
     pub backend_pid: i32,
     /// Proves that a request to cancel comes from us.
@@ -39,29 +39,6 @@ pub struct Connection {
     pub parameters: BTreeMap<String, String>,
     /// Bytes that came with the end of the start.
     pub unread: BytesMut,
-}
-
-/// Connects to the first server that answers and is what was asked for.
-pub fn connect(config: &Config) -> Result<Connection, ConnectError> {
-    let mut last = None;
-    for role in config.role.rounds() {
-        for server in &config.servers {
-            match start(config, server, *role) {
-                Err(error) if is_elsewhere(&error) => last = Some(error),
-                ended => return ended,
-            }
-        }
-    }
-    Err(last.unwrap_or_else(|| ConnectError::Refused {
-        place: "nowhere".into(),
-        reason: "no host was named".into(),
-    }))
-}
-
-/// Whether another server of the list may do better.
-fn is_elsewhere(error: &ConnectError) -> bool {
-    let is_busy = matches!(error, ConnectError::Server { code, .. } if code == CANNOT_CONNECT_NOW);
-    error.elsewhere() || is_busy
 }
 
 /// Whether a line is encrypted.
@@ -84,23 +61,30 @@ impl Method {
 }
 
 /// The methods that are tried, one after another, as libpq tries them.
-const fn methods(config: &Config, place: &Place) -> &'static [Method] {
-    match (place, config.ssl) {
-        (Place::Unix(_), _) | (_, SslMode::Disable) => &[Method::Clear],
+const fn methods(config: &Config, address: &Address) -> &'static [Method] {
+    match (address, config.ssl) {
+        (Address::Unix(_), _) | (_, SslMode::Disable) => &[Method::Clear],
         (_, SslMode::Allow) => &[Method::Clear, Method::Tls],
         (_, SslMode::Prefer) => &[Method::Tls, Method::Clear],
         (_, SslMode::Require | SslMode::VerifyCa | SslMode::VerifyFull) => &[Method::Tls],
     }
 }
 
-fn start(config: &Config, server: &Server, role: Role) -> Result<Connection, ConnectError> {
+/// Connects to one address of a server, which has to be in the state that `role` asks for.
+pub fn start(config: &Config, endpoint: &Endpoint, role: Role) -> Result<Connection, ConnectError> {
     let mut failed: Option<ConnectError> = None;
-    for method in methods(config, &server.place) {
-        let error = match begin(config, server, *method) {
-            Ok(connection) => return taken(connection, role),
+    for method in methods(config, &endpoint.address) {
+        let error = match begin(config, endpoint, *method, role) {
             Err(error) => error,
+            connection => return connection,
         };
-        let is_final = matches!(error, ConnectError::Timeout { .. } | ConnectError::Proof { .. });
+        let is_final = matches!(
+            error,
+            ConnectError::Refused { .. }
+                | ConnectError::Timeout { .. }
+                | ConnectError::Proof { .. }
+                | ConnectError::Unsuited { .. }
+        );
         // Of two errors, the one of the encrypted line says more.
         if failed.is_none() || *method == Method::Tls {
             failed = Some(error);
@@ -110,65 +94,60 @@ fn start(config: &Config, server: &Server, role: Role) -> Result<Connection, Con
         }
     }
     Err(failed.unwrap_or_else(|| ConnectError::Refused {
-        place: server.place.to_string(),
+        place: endpoint.to_string(),
         reason: "no way to connect is left".into(),
     }))
 }
 
-fn taken(connection: Connection, role: Role) -> Result<Connection, ConnectError> {
-    let Some(reason) = role.refusal(&connection.parameters) else { return Ok(connection) };
-    Err(ConnectError::Refused {
-        place: connection.server.place.to_string(),
-        reason: format!("{reason}, and target_session_attrs wants another one"),
-    })
-}
-
 /// Opens a line to a server, encrypted or not.
-pub fn open(config: &Config, server: &Server, method: Method) -> Result<Stream, ConnectError> {
-    let place = &server.place;
-    let failed = |error| unreached(config, place, &error);
-    match place {
-        Place::Unix(path) => {
+pub fn open(config: &Config, endpoint: &Endpoint, method: Method) -> Result<Stream, ConnectError> {
+    let failed = |error| ConnectError::unreached(endpoint, config.timeout, &error);
+    match &endpoint.address {
+        Address::Unix(path) => {
             let stream = dial_socket(path, config.timeout).map_err(failed)?;
-            check_peer(config, place, &stream)?;
+            check_peer(config, endpoint, &stream)?;
             Ok(stream)
         }
-        Place::Tcp(host, port) => {
-            let line = dial_host(host, *port, config.timeout).map_err(failed)?;
+        Address::Tcp(address) => {
+            let line = dial_address(address, config.timeout).map_err(failed)?;
             match method {
                 Method::Clear => Ok(Stream::Tcp(line)),
-                Method::Tls => secured(config, server, host, line),
+                Method::Tls => secured(config, endpoint, line),
             }
         }
     }
 }
 
 /// Refuses a socket behind which there is another user's process than `requirepeer` names.
-fn check_peer(config: &Config, place: &Place, stream: &Stream) -> Result<(), ConnectError> {
+fn check_peer(config: &Config, endpoint: &Endpoint, stream: &Stream) -> Result<(), ConnectError> {
     let Some(wanted) = &config.peer else { return Ok(()) };
     let peer = rustix::net::sockopt::socket_peercred(stream);
-    let peer = peer.map_err(|error| unreached(config, place, &error.into()))?;
+    let peer = peer.map_err(|error| broken(config, endpoint, &error.into()))?;
     let name = name_of_user(peer.uid.as_raw());
     if name.as_ref() == Some(wanted) {
         return Ok(());
     }
     let name = name.unwrap_or_else(|| peer.uid.as_raw().to_string());
     Err(ConnectError::Proof {
-        place: place.to_string(),
+        place: endpoint.to_string(),
         what: format!("trust as the user {name}, and requirepeer names {wanted}"),
     })
 }
 
 fn secured(
     config: &Config,
-    server: &Server,
-    host: &str,
+    endpoint: &Endpoint,
     mut line: TcpStream,
 ) -> Result<Stream, ConnectError> {
-    let place = &server.place;
-    let failed = |error| unreached(config, place, &error);
-    let tls = |reason: String| ConnectError::Tls { place: place.to_string(), reason };
-    check_files(config, server).map_err(tls)?;
+    let begun = Instant::now();
+    let failed = |error| broken(config, endpoint, &error);
+    let tls = |reason: String| {
+        if begun.elapsed() >= config.timeout {
+            return broken(config, endpoint, &ErrorKind::TimedOut.into());
+        }
+        ConnectError::Tls { place: endpoint.to_string(), reason }
+    };
+    check_files(config, &endpoint.server).map_err(tls)?;
     if config.tls.protocol.is_none() {
         let mut request = BytesMut::new();
         frontend::ssl_request(&mut request);
@@ -184,12 +163,12 @@ fn secured(
             (b'E', _) => return Err(tls("the server refuses to answer whether it has it".into())),
             (other, _) => {
                 let reason = format!("{other:#04x} in answer to a request for TLS");
-                return Err(garbled(place, reason));
+                return Err(garbled(endpoint, reason));
             }
         }
     }
-    let name = server.name.as_deref().unwrap_or(host);
-    let encrypted = tls::encrypt(&config.tls, name, line).map_err(tls)?;
+    let name = endpoint.name();
+    let encrypted = tls::encrypt(&config.tls, &name, line).map_err(tls)?;
     Ok(Stream::Tls(Box::new(encrypted)))
 }
 
@@ -221,17 +200,28 @@ fn check_key(key: &Path) -> Result<(), String> {
     Err(format!("{}: others may read the private key: chmod 600 it", key.display()))
 }
 
-pub(super) fn unreached(config: &Config, place: &Place, error: &io::Error) -> ConnectError {
-    ConnectError::unreached(place, config.timeout, error)
+/// The error of a line that was there and broke, or of a server that took too long.
+pub(super) fn broken(config: &Config, endpoint: &Endpoint, error: &io::Error) -> ConnectError {
+    match ConnectError::unreached(endpoint, config.timeout, error) {
+        ConnectError::Refused { place, reason } => ConnectError::Lost { place, reason },
+        error => error,
+    }
 }
 
-fn garbled(place: &Place, reason: String) -> ConnectError {
-    ConnectError::Protocol { place: place.to_string(), product: "PostgreSQL", reason }
+fn garbled(endpoint: &Endpoint, reason: String) -> ConnectError {
+    ConnectError::Protocol { place: endpoint.to_string(), product: "PostgreSQL", reason }
 }
 
-fn begin(config: &Config, server: &Server, method: Method) -> Result<Connection, ConnectError> {
-    let stream = open(config, server, method)?;
-    let mut talk = Talk { stream, server, config, out: BytesMut::new(), unread: BytesMut::new() };
+fn begin(
+    config: &Config,
+    endpoint: &Endpoint,
+    method: Method,
+    role: Role,
+) -> Result<Connection, ConnectError> {
+    let deadline = Instant::now() + config.timeout;
+    let stream = open(config, endpoint, method)?;
+    let (out, unread) = (BytesMut::new(), BytesMut::new());
+    let mut talk = Talk { stream, endpoint, config, deadline, out, unread };
     let mut parameters = vec![
         ("user", config.user.as_str()),
         ("database", config.database.as_str()),
@@ -242,14 +232,26 @@ fn begin(config: &Config, server: &Server, method: Method) -> Result<Connection,
     frontend::startup_message(parameters, &mut talk.out).map_err(|error| talk.garbled(&error))?;
     talk.send()?;
     talk.prove()?;
-    talk.settle()
+    let (backend_pid, secret_key, parameters) = talk.settle()?;
+    let answer = role.question(&parameters).map(|question| talk.ask(question)).transpose()?;
+    if let Some(reason) = role.refusal(&parameters, answer) {
+        return Err(talk.unsuited(reason));
+    }
+    talk.stream.set_timeout(None).map_err(|error| talk.broken(&error))?;
+    let (stream, unread, endpoint) = (talk.stream, talk.unread, endpoint.clone());
+    Ok(Connection { stream, endpoint, backend_pid, secret_key, parameters, unread })
 }
+
+/// What a server says of itself before it awaits a request: the number of its process, the key of
+/// requests to cancel, and parameters.
+type Greeting = (i32, i32, BTreeMap<String, String>);
 
 /// The conversation before the first request.
 pub(super) struct Talk<'a> {
     pub(super) stream: Stream,
-    pub(super) server: &'a Server,
+    pub(super) endpoint: &'a Endpoint,
     pub(super) config: &'a Config,
+    deadline: Instant,
     pub(super) out: BytesMut,
     unread: BytesMut,
 }
@@ -258,7 +260,7 @@ impl Talk<'_> {
     pub(super) fn send(&mut self) -> Result<(), ConnectError> {
         let sent = self.stream.write_all(&self.out).and_then(|()| self.stream.flush());
         self.out.clear();
-        sent.map_err(|error| self.unreached(&error))
+        sent.map_err(|error| self.broken(&error))
     }
 
     pub(super) fn next(&mut self) -> Result<Message, ConnectError> {
@@ -274,15 +276,25 @@ impl Talk<'_> {
                 continue;
             }
             let mut bytes = [0; READ_BYTES];
+            self.shorten_patience()?;
             match self.stream.read(&mut bytes) {
                 Ok(0) => {
                     let gone = io::Error::new(ErrorKind::UnexpectedEof, "it closed the line");
-                    return Err(self.unreached(&gone));
+                    return Err(self.broken(&gone));
                 }
                 Ok(count) => self.unread.extend_from_slice(&bytes[..count]),
-                Err(error) => return Err(self.unreached(&error)),
+                Err(error) => return Err(self.broken(&error)),
             }
         }
+    }
+
+    /// The next read waits no longer than until the deadline of the address.
+    fn shorten_patience(&self) -> Result<(), ConnectError> {
+        let left = self.deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(self.broken(&ErrorKind::TimedOut.into()));
+        }
+        self.stream.set_timeout(Some(left)).map_err(|error| self.broken(&error))
     }
 
     /// What answers may be no such server: memory for a message of any length is not taken.
@@ -297,7 +309,7 @@ impl Talk<'_> {
     }
 
     /// Hears what the server tells of itself, until it awaits a request.
-    fn settle(mut self) -> Result<Connection, ConnectError> {
+    fn settle(&mut self) -> Result<Greeting, ConnectError> {
         let (mut backend_pid, mut secret_key) = (0, 0);
         let mut parameters = BTreeMap::new();
         loop {
@@ -310,27 +322,48 @@ impl Talk<'_> {
                         parameters.insert(name.to_owned(), value.to_owned());
                     }
                 }
+                Message::ReadyForQuery(_) => return Ok((backend_pid, secret_key, parameters)),
+                _ => {}
+            }
+        }
+    }
+
+    /// The boolean that a query returns. A server that does not answer it is not one to stay with.
+    fn ask(&mut self, question: &str) -> Result<bool, ConnectError> {
+        frontend::query(question, &mut self.out).map_err(|error| self.garbled(&error))?;
+        self.send()?;
+        let mut value = None;
+        loop {
+            let message = self.next().map_err(|error| match error {
+                ConnectError::Server { message, .. } => self.unsuited(&message),
+                error => error,
+            })?;
+            match message {
+                Message::DataRow(row) => {
+                    let first = row.ranges().next().map_err(|error| self.garbled(&error))?;
+                    value = first.flatten().and_then(|range| read_boolean(&row.buffer()[range]));
+                }
                 Message::ReadyForQuery(_) => break,
                 _ => {}
             }
         }
-        let lasting = self.stream.set_timeout(None);
-        lasting.map_err(|error| self.unreached(&error))?;
-        let server = self.server.clone();
-        let (stream, unread) = (self.stream, self.unread);
-        Ok(Connection { stream, server, backend_pid, secret_key, parameters, unread })
+        value.ok_or_else(|| self.unsuited(&format!("it gives no answer to {question}")))
     }
 
-    fn unreached(&self, error: &io::Error) -> ConnectError {
-        unreached(self.config, &self.server.place, error)
+    fn unsuited(&self, reason: &str) -> ConnectError {
+        ConnectError::Unsuited { place: self.endpoint.to_string(), reason: reason.into() }
+    }
+
+    fn broken(&self, error: &io::Error) -> ConnectError {
+        broken(self.config, self.endpoint, error)
     }
 
     pub(super) fn proof(&self, what: &str) -> ConnectError {
-        ConnectError::Proof { place: self.server.place.to_string(), what: what.into() }
+        ConnectError::Proof { place: self.endpoint.to_string(), what: what.into() }
     }
 
     pub(super) fn garbled(&self, error: &io::Error) -> ConnectError {
-        garbled(&self.server.place, error.to_string())
+        garbled(self.endpoint, error.to_string())
     }
 
     fn refused(&self, body: &ErrorResponseBody) -> ConnectError {
@@ -345,7 +378,15 @@ impl Talk<'_> {
             }
         }
         let mend = mend(&code);
-        ConnectError::Server { place: self.server.place.to_string(), code, message, mend }
+        ConnectError::Server { place: self.endpoint.to_string(), code, message, mend }
+    }
+}
+
+fn read_boolean(text: &[u8]) -> Option<bool> {
+    match text {
+        b"on" | b"t" => Some(true),
+        b"off" | b"f" => Some(false),
+        _ => None,
     }
 }
 

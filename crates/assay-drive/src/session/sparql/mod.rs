@@ -8,7 +8,8 @@
 //!
 //! An operation that meets a lost connection fails, and the next one connects anew, once. Only a query
 //! that finds its line closed before anything was answered is sent once more on a new one: a server
-//! may close a line that was idle. The protocol ends nothing that runs, so an operation is
+//! may close a line that was idle. Making the new line is a step of its own (`Step::Connects`), because
+//! it may wait. The protocol ends nothing that runs, so an operation is
 //! interrupted by closing its line, and the server may go on with it for nobody.
 
 pub mod answer;
@@ -119,10 +120,7 @@ impl SparqlSession {
             let name = conductor.value_name(unwritable.place);
             SessionError::unreadable(format!("{name} cannot be written: {}", unwritable.reason))
         })?;
-        if self.linked.link.is_none() {
-            self.connect()?;
-        }
-        self.send()
+        if self.linked.link.is_none() { Ok(Step::Connects) } else { self.send() }
     }
 
     fn kind(&self) -> Kind {
@@ -151,9 +149,8 @@ impl SparqlSession {
         if !again || self.cut.load(Ordering::Relaxed) {
             return Err(error);
         }
-        self.connect()?;
         self.sent_again = true;
-        self.send()
+        Ok(Step::Connects)
     }
 
     fn read_answer(&mut self) -> Result<Step, SessionError> {
@@ -303,5 +300,10 @@ impl LinkedSession for SparqlSession {
 
     fn go_on(&mut self) -> Result<Step, SessionError> {
         self.read_answer()
+    }
+
+    fn go_on_anew(&mut self) -> Result<Step, SessionError> {
+        self.connect()?;
+        self.send()
     }
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, NotRequired
 
 from typing_extensions import TypedDict
 
@@ -23,6 +23,17 @@ class FleetSection(TypedDict):
     engine_host: str | None
     """The agent on the engine's host, where the samples were taken; null if they were taken on the
     run's host."""
+
+
+class ChosenServerRow(TypedDict):
+    """One of the servers that a DSN with several servers led to."""
+
+    server: str
+    """Address and port, or the file of a Unix socket."""
+    sessions: int
+    """Number of sessions that were connected to the server at some time."""
+    connections: int
+    """Number of connections of sessions, including new ones after a loss."""
 
 
 class WritesSection(TypedDict):
@@ -97,6 +108,9 @@ class ConditionsSection(TypedDict):
     a rate, or for clients without pauses."""
     fleet: FleetSection | None
     """The hosts that drove the load together; null for a single driver."""
+    servers: NotRequired[list[ChosenServerRow] | None]
+    """Servers to which sessions were connected, in the order of their first use; null if the
+    engine's sessions cannot choose among servers, and in older records."""
 
 
 class HostSection(TypedDict):
