@@ -202,7 +202,7 @@ def _diagnosed(lab: Lab, cell: Cell, arm: Arm, share: float | None, budget: str)
     other: dict[str, list[str]] = {verdict: [] for verdict in VERDICTS}
     has_root, covers = False, None
     for number, step in enumerate(document["steps"]):
-        for tried in step["tried"]:
+        for tried in _causes(step):
             causes = [cause for cause in cell.causes if tried["cause"]["method"] in cause.methods]
             if number == 0 or causes:
                 by_verdict = right if causes and is_planted else other
@@ -215,6 +215,11 @@ def _diagnosed(lab: Lab, cell: Cell, arm: Arm, share: float | None, budget: str)
                 covers = low <= share <= high
     seconds = document["spent_s"]
     return Diagnosed(cell.name, is_planted, share, right, other, has_root, covers, seconds)
+
+
+def _causes(step: dict[str, Any]) -> list[dict[str, Any]]:
+    """The tried causes of a step, without a resource that was slowed because nothing was tried."""
+    return [tried for tried in step["tried"] if tried["dependence"] is None]
 
 
 def _controls(lab: Lab, asked: argparse.Namespace, kept: Kept) -> Iterator[Diagnosed]:
@@ -230,7 +235,7 @@ def _controls(lab: Lab, asked: argparse.Namespace, kept: Kept) -> Iterator[Diagn
             continue
         other: dict[str, list[str]] = {verdict: [] for verdict in VERDICTS}
         for step in document["steps"]:
-            for tried in step["tried"]:
+            for tried in _causes(step):
                 other[tried["verdict"]].append(f"{tried['key']} ({tried['change']})")
         yield Diagnosed(control.name, planted=False, other=other, seconds=document["spent_s"])
 

@@ -89,7 +89,7 @@ def test_statements_that_run_long_are_not_prepared(
 
 def test_the_resource_of_a_run_without_causes_is_slowed(server_place: Path, tmp_path: Path) -> None:
     folder = folder_of(tmp_path, computed=COMPUTED)
-    given = (str(folder), "--engine", "postgresql", "--min-time", "1s", "--budget", "4m")
+    given = (str(folder), "--engine", "postgresql", "--min-time", "1s", "--budget", "2m")
     with server_laboratory(server_place) as lab:
         document = diagnosed(lab, *given)
         (tried,) = document["steps"][0]["tried"]
