@@ -17,7 +17,8 @@ ENGINE = ["--engine", "mysql", "--set", "innodb_buffer_pool_size=256M"]
 # The optimiser expects a tenth of the customers for any state that no index and histogram counts.
 SKEWED = """
 create table numbers (n int primary key);
-insert into numbers with recursive s as (select 1 as n union all select n+1 from s where n < 1000) select n from s;
+insert into numbers with recursive s
+  as (select 1 as n union all select n+1 from s where n < 1000) select n from s;
 create table customers (id int primary key, state varchar(12) not null,
   name varchar(60) not null);
 insert into customers select (a.n-1)*20+b.n, if(((a.n-1)*20+b.n) % {every} = 0, 'blocked',
