@@ -17,13 +17,19 @@ ENGINE = ["--engine", "mysql", "--set", "innodb_buffer_pool_size=256M"]
 # The optimiser expects a tenth of the customers for any state that no index and histogram counts.
 SKEWED = """
 create table numbers (n int primary key);
-insert into numbers with recursive s as (select 1 as n union all select n+1 from s where n < 1000) select n from s;
-create table customers (id int primary key, state varchar(12) not null, name varchar(60) not null);
-insert into customers select (a.n-1)*20+b.n, if(((a.n-1)*20+b.n) % {every} = 0, 'blocked', 'normal'), concat('customer ', a.n) from numbers a join numbers b on b.n <= 20;
+insert into numbers with recursive s
+  as (select 1 as n union all select n+1 from s where n < 1000) select n from s;
+create table customers (id int primary key, state varchar(12) not null,
+  name varchar(60) not null);
+insert into customers select (a.n-1)*20+b.n, if(((a.n-1)*20+b.n) % {every} = 0, 'blocked',
+  'normal'), concat('customer ', a.n) from numbers a join numbers b on b.n <= 20;
 create table shops (id int primary key, region varchar(12) not null, key by_region (region));
-insert into shops select (a.n-1)*5+b.n, if(b.n=1 and a.n % 5 = 0,'north','south') from numbers a join numbers b on b.n <= 5;
-create table sales (id int primary key, customer int not null, shop int not null, amount int not null, key by_customer (customer), key by_shop (shop));
-insert into sales select (a.n-1)*100+b.n, ((a.n*601+b.n*7919) % 20000)+1, ((a.n*37+b.n*13) % 5000)+1, b.n from numbers a join numbers b on b.n <= 100;
+insert into shops select (a.n-1)*5+b.n,
+  if(b.n=1 and a.n % 5 = 0,'north','south') from numbers a join numbers b on b.n <= 5;
+create table sales (id int primary key, customer int not null, shop int not null,
+  amount int not null, key by_customer (customer), key by_shop (shop));
+insert into sales select (a.n-1)*600+b.n, ((a.n*601+b.n*7919) % 20000)+1,
+  ((a.n*37+b.n*13) % 5000)+1, b.n from numbers a join numbers b on b.n <= 600;
 analyze table customers; analyze table shops; analyze table sales;
 """
 BLOCKED = """
@@ -84,7 +90,8 @@ def test_tables_that_a_small_cache_closed_are_opened_again(
         for at in range(TABLES)
     )
     query = "\nunion all\n".join(
-        f"select amount from shop_{at} where id = 1" for at in range(TABLES)
+        f"select amount from shop_{at} where id = 1"  # noqa: S608
+        for at in range(TABLES)
     )
     folder = workload(tmp_path / "shops", schema, query, 'arrival = "closed"')
     settings = ["table_open_cache_instances=1", f"table_open_cache={open_tables}"]
