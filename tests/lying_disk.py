@@ -8,7 +8,6 @@ The honest disk differs only in its flushes: it shows that the library itself lo
 
 from __future__ import annotations
 
-import os
 import shlex
 import shutil
 import subprocess
@@ -62,7 +61,9 @@ def programs_on_such_a_disk(
     )
     script = made / server.relative_to(home)
     script.unlink()
-    setting = [f"{key}={shlex.quote(value)}" for key, value in lying_disk(folder, lies=lies).items()]
+    setting = [
+        f"{key}={shlex.quote(value)}" for key, value in lying_disk(folder, lies=lies).items()
+    ]
     script.write_text(f'#!/bin/sh\n{" ".join(setting)} exec {shlex.join(command)} "$@"\n', "utf-8")
     script.chmod(0o755)
     return made
@@ -78,4 +79,4 @@ def _server_of(name: str, home: Path) -> tuple[Path, list[str]]:
 
 
 def _link(source: str, target: str) -> None:
-    os.symlink(source, target)
+    Path(target).symlink_to(source)
