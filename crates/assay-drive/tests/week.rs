@@ -2,6 +2,10 @@
 //! number overflows. The clock begins shortly before the milliseconds of a host that runs for seven
 //! weeks leave 32 bits; microseconds and nanoseconds leave them within the first hours.
 
+use std::fs::File;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int64Type, UInt64Type};
 use arrow_ipc::reader::StreamReader;
@@ -60,16 +64,17 @@ fn plan() -> Plan {
 }
 
 /// The times of all events of a stream: sequence, scheduled, started, finished.
-fn times(raw: &std::path::Path) -> Vec<(u64, i64, i64, i64)> {
-    let file = std::fs::File::open(raw.join("events.arrows")).unwrap();
+fn times(raw: &Path) -> Vec<(u64, i64, i64, i64)> {
+    let file = File::open(raw.join("events.arrows")).unwrap();
     let mut rows = Vec::new();
     for batch in StreamReader::try_new(file, None).unwrap().map(Result::unwrap) {
         let ints = |name| batch.column_by_name(name).unwrap().as_primitive::<Int64Type>();
         let numbers = batch.column_by_name("sequence").unwrap().as_primitive::<UInt64Type>();
         let (due, start, end) = (ints("scheduled_ns"), ints("started_ns"), ints("finished_ns"));
-        rows.extend((0..batch.num_rows()).map(|row| {
-            (numbers.value(row), due.value(row), start.value(row), end.value(row))
-        }));
+        rows.extend(
+            (0..batch.num_rows())
+                .map(|row| (numbers.value(row), due.value(row), start.value(row), end.value(row))),
+        );
     }
     rows
 }
@@ -89,15 +94,13 @@ fn a_week_loses_no_event_does_not_drift_and_overflows_nothing() {
     let delay = |number: u64| if number % 10_000 == 9_999 { 120 * SECOND_NS } else { MS_NS };
     let script = move |number| Answer { delay_ns: delay(number), fails: false };
     let mut session = NullSession::scripted(clock.clone(), script);
+    let is_over = AtomicBool::new(false);
     let recorded = std::thread::scope(|scope| {
-        let is_over = std::sync::atomic::AtomicBool::new(false);
-        let is_over = &*Box::leak(Box::new(is_over));
-        let drained = scope.spawn(move || {
-            while !is_over.load(std::sync::atomic::Ordering::Acquire) {
+        let drained = scope.spawn(|| {
+            while !is_over.load(Ordering::Acquire) {
                 recorder.drain().unwrap();
                 std::thread::yield_now();
             }
-            recorder.finish().unwrap();
         });
         let mut worker = Worker {
             number: 0,
@@ -113,7 +116,7 @@ fn a_week_loses_no_event_does_not_drift_and_overflows_nothing() {
         };
         worker.play(&plan, 0, &schedule, &Shared::default()).unwrap();
         let (counts, latencies) = (worker.books.counts[0], worker.books.latencies.latency(0));
-        is_over.store(true, std::sync::atomic::Ordering::Release);
+        is_over.store(true, Ordering::Release);
         drained.join().unwrap();
         let longest_ns = latencies.unwrap().max_ns as i64;
         assert!((longest_ns - 120 * SECOND_NS).abs() < SECOND_NS / 5, "{longest_ns}");
@@ -121,6 +124,7 @@ fn a_week_loses_no_event_does_not_drift_and_overflows_nothing() {
         assert_eq!((counts.failed, counts.skipped), (0, 0));
         counts.ok
     });
+    recorder.finish().unwrap();
     let rows = times(raw.path());
     let due = (WEEK_NS as f64 / SECOND_NS as f64 * RATE_PER_S).ceil() as u64;
     assert_eq!((recorded, rows.len() as u64), (due, due));
