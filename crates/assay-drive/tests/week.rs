@@ -93,7 +93,7 @@ fn a_week_loses_no_event_does_not_drift_and_overflows_nothing() {
     let plan = plan();
     let raw = tempfile::tempdir().unwrap();
     let notes = Notes::default();
-    let (mut sink, source) = rings(&notes);
+    let (sink, source) = rings(&notes);
     let mut recorder = Recorder::create(&plan, notes, vec![source], raw.path()).unwrap();
     let clock = VirtualClock::default();
     clock.advance(BEGUN_NS);
@@ -122,7 +122,7 @@ fn a_week_loses_no_event_does_not_drift_and_overflows_nothing() {
             observer: None,
             watch: &Watch::default(),
             free_ns: 0,
-            books: Books::new(&mut sink, None, plan.operations.len()),
+            books: Books::new(sink, None, plan.operations.len()),
         };
         worker.play(&plan, 0, &schedule, &Shared::default()).unwrap();
         let (counts, latencies) = (worker.books.counts[0], worker.books.latencies.latency(0));
