@@ -1,11 +1,13 @@
 """Kills engines under load with `kill -9`, and has a disk lie: acknowledged, lost, recovery.
 
 Each engine plays TPC-C, is killed at instants that are drawn, recovered on its data, and asked for
-every order that it had acknowledged. Then a disk lies to SQLite: it is told that its commits are on
-the disk, which they are not, and a copy of the device has to lack them.
+every order that it had acknowledged. Then a disk lies to each engine: the engine is told that its
+commits are on the disk, which they are not, and a copy of the device has to lack them. A server has
+an honest disk of the same kind beside it, which has to lose nothing.
 
     .venv/bin/python benchmarks/bench_engine_kills.py --kills 50
     .venv/bin/python benchmarks/bench_engine_kills.py --engine sqlite --kills 5
+    .venv/bin/python benchmarks/bench_engine_kills.py --engine mariadb --kills 0
 """
 
 from __future__ import annotations
@@ -13,24 +15,25 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-import tempfile
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from benchmarks.bench_planted_causes import laboratory
-from tests.e2e.conftest import Lab
-from tests.lying_disk import lying_disk, why_no_lies
+from tests.e2e.conftest import Lab, reachable_directory
+from tests.lying_disk import lying_disk, programs_on_such_a_disk, why_no_lies
 
 from assay.running.changes.device import why_not
 
 KILLS = 50
 ENGINES = ("postgresql@16", "mariadb", "mysql", "sqlite")
 LOAD = ("--durability", "full", "--clients", "2", "--between", "500ms-1500ms")
-LYING = "sqlite, a lying disk"
+EMBEDDED = "sqlite"
+COPIED = ("--kills", "0", "--copies", "2", "--allow-host-changes", *LOAD[:4])
+LYING, HONEST = "a lying disk", "an honest disk"
 # Done, and done with something lost.
 LOST_NOTHING, LOST_SOME = 0, 3
 
@@ -53,8 +56,8 @@ class Losses:
 
     @property
     def is_right(self) -> bool:
-        """Whether nothing was lost, and of a disk that lies something."""
-        return self.acknowledged > 0 and (self.lost > 0) == (self.name == LYING)
+        """Whether nothing was lost, and something on a disk that lies."""
+        return self.acknowledged > 0 and (self.lost > 0) == self.name.endswith(LYING)
 
     def line(self) -> str:
         """Return the row of the table."""
@@ -75,7 +78,7 @@ def _arguments() -> argparse.Namespace:
     options = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    options.add_argument("--kills", type=int, default=KILLS, help="of each engine")
+    options.add_argument("--kills", type=int, default=KILLS, help="of each engine; 0: only disks")
     options.add_argument("--engine", action="append", help="only this one; can be repeated")
     options.add_argument("--keep", type=Path, help="where the runs are left")
     options.add_argument("--smoke", action="store_true", help="one kill of each")
@@ -86,18 +89,28 @@ def campaign(lab: Lab, engines: Sequence[str], kills: int) -> tuple[list[Losses]
     """Kill each engine so often; what was lost, and why engines were left out."""
     rows: list[Losses] = []
     left_out: dict[str, str] = {}
-    for engine in engines:
+    for engine in engines if kills else ():
         killed = ("--engine", engine, "--kills", str(kills), *LOAD)
         _note(rows, left_out, engine, _losses(lab, engine, killed))
     why = why_no_lies() or why_not(copied=True)
-    if why is not None:
-        left_out[LYING] = why
-        return rows, left_out
-    with tempfile.TemporaryDirectory() as folder:
-        lab.extra_env |= lying_disk(Path(folder))
-        copied = ("--engine", "sqlite", "--kills", "0", "--copies", "2", "--allow-host-changes")
-        _note(rows, left_out, LYING, _losses(lab, LYING, (*copied, *LOAD[:4])))
+    for engine in engines:
+        for kind in (LYING, HONEST) if engine != EMBEDDED else (LYING,):
+            name = f"{engine}, {kind}"
+            _note(rows, left_out, name, why or _losses_of_disk(lab, engine, name))
     return rows, left_out
+
+
+def _losses_of_disk(lab: Lab, engine: str, name: str) -> Losses | str:
+    """Return the losses of an engine on a disk of the kind in the name, in copies of the device."""
+    lies = name.endswith(LYING)
+    with reachable_directory() as folder:
+        if engine == EMBEDDED:
+            with_lies = replace(lab, extra_env=lab.extra_env | lying_disk(folder))
+            return _losses(with_lies, name, ("--engine", engine, *COPIED))
+        product, _, version = engine.partition("@")
+        programs = programs_on_such_a_disk(product, folder, version=version or None, lies=lies)
+        asked = ("--engine", product, "--bin-dir", str(programs), *COPIED)
+        return _losses(lab, name, asked)
 
 
 def _note(rows: list[Losses], left_out: dict[str, str], name: str, losses: Losses | str) -> None:

@@ -24,7 +24,7 @@ from tests.e2e.conftest import (
     wait_for_phase,
 )
 from tests.e2e.test_changes import changed
-from tests.lying_disk import lying_disk, why_no_lies
+from tests.lying_disk import lying_disk, programs_on_such_a_disk, why_no_lies
 from tests.products import obtained
 
 BRIEF = ["--warehouses", "1", "--clients", "2", "--warmup", "0s", "--probes", "none"]
@@ -37,11 +37,18 @@ ENGINES = {
     "mariadb": ["mariadb", *MYSQL],
     "dolt": ["dolt"],
 }
+# Servers whose flushes a disk can ignore: the version of each, and its options.
+SERVERS: dict[str, tuple[str | None, list[str]]] = {
+    "postgresql": ("16", []),
+    "mysql": (None, MYSQL),
+    "mariadb": (None, MYSQL),
+}
 EXIT_INVALID = 3
 
 needs_copies = pytest.mark.skipif(
     why_not(copied=True) is not None, reason=str(why_not(copied=True))
 )
+needs_lies = pytest.mark.skipif(why_no_lies() is not None, reason=str(why_no_lies()))
 
 
 def verdicts(document: dict[str, Any]) -> dict[str, tuple[str, str]]:
@@ -107,7 +114,7 @@ def test_without_durability_the_device_lacks_what_was_acknowledged(server_lab: L
 
 
 @needs_copies
-@pytest.mark.skipif(why_no_lies() is not None, reason=str(why_no_lies()))
+@needs_lies
 def test_a_disk_that_lies_is_caught(server_lab: Lab, tmp_path: Path) -> None:
     server_lab.extra_env |= lying_disk(tmp_path)
     asked = ["--engine", "sqlite", *BRIEF, *COPIED, "1", "--durability", "full"]
@@ -115,6 +122,26 @@ def test_a_disk_that_lies_is_caught(server_lab: Lab, tmp_path: Path) -> None:
     verdict, reason = verdicts(document)["recovery"]
     assert verdict == "invalid", reason
     assert "were lost from a copy of the device" in reason
+
+
+@needs_copies
+@needs_lies
+@pytest.mark.parametrize("lies", [True, False], ids=["lying", "honest"])
+@pytest.mark.parametrize("name", SERVERS)
+def test_a_disk_that_lies_to_a_server_is_caught_and_an_honest_one_is_not(
+    server_lab: Lab, name: str, lies: bool
+) -> None:
+    version, settings = SERVERS[name]
+    programs = programs_on_such_a_disk(name, server_lab.root, version=version, lies=lies)
+    asked = ["--engine", name, *settings, "--bin-dir", str(programs)]
+    asked += [*BRIEF, *COPIED, "1", "--durability", "full"]
+    document = server_lab.document("run", "tpcc", *asked, code=EXIT_INVALID if lies else 0)
+    verdict, reason = verdicts(document)["recovery"]
+    assert verdict == ("invalid" if lies else "valid"), reason
+    acknowledged = "were lost from a copy of the device" if lies else "acknowledged new-order"
+    assert acknowledged in reason
+    assert changed(server_lab) == []
+    server_lab.assert_nothing_left()
 
 
 @needs_copies

@@ -19,6 +19,7 @@ import pytest
 
 from tests.e2e.conftest import PATIENCE_S, Lab
 from tests.e2e.server import DATABASE, HOST, PASSWORD, RunningServer
+from tests.jdbc import DRIVERS, driver
 
 ENDED, WRONG, FAILED = 0, 1, 2
 LOOK_EVERY_S = 0.01
@@ -97,6 +98,68 @@ def by_observing(server: RunningServer, folder: Path) -> Given:
     return Given(("observe", "--dsn", url(server), "--time", "300ms"), codes=(ENDED, FAILED))
 
 
+def jdbc_url(server: RunningServer, password: str = PASSWORD, port: int | None = None) -> str:
+    place = f"{HOST}:{port or server.port}/{DATABASE}"
+    return f"jdbc:postgresql://{place}?user=owner&password={quote(password, safe='')}"
+
+
+def over_jdbc(folder: Path, dsn: str, *more: str) -> tuple[str, ...]:
+    driver("postgresql")
+    brief = ("--min-time", "50ms", "--driver", DRIVERS["postgresql"])
+    return ("run", str(folder), "--dsn", dsn, *brief, *more)
+
+
+def by_jdbc_url(server: RunningServer, folder: Path) -> Given:
+    return Given(over_jdbc(folder, jdbc_url(server), "--page"))
+
+
+def by_jdbc_url_without_quoting(server: RunningServer, folder: Path) -> Given:
+    # The driver decodes it, and takes what is not encoded as it is.
+    return Given(over_jdbc(folder, jdbc_url(server).replace("%2F", "/").replace("%3B", ";")))
+
+
+def by_jdbc_environment(server: RunningServer, folder: Path) -> Given:
+    dsn = f"jdbc:postgresql://{HOST}:{server.port}/{DATABASE}"
+    variables = {"JDBC_USER": "owner", "JDBC_PASSWORD": PASSWORD}
+    return Given(over_jdbc(folder, dsn), variables, is_shown=False)
+
+
+def by_jdbc_study(server: RunningServer, folder: Path) -> Given:
+    driver("postgresql")
+    study = folder.parent / "study.toml"
+    keys = {"title": "x", "workload": str(folder), "engine": "jdbc", "dsn": jdbc_url(server)}
+    lines = [f"{key} = {json.dumps(value)}" for key, value in keys.items()]
+    lines += [f"driver = {json.dumps([DRIVERS['postgresql']])}", 'min_time = "50ms"', "[part.a]"]
+    study.write_text("\n".join(["# Why?", *lines]), "utf-8")
+    return Given(("study", str(study)), is_shown=False)
+
+
+def a_wrong_one_over_jdbc(server: RunningServer, folder: Path) -> Given:
+    dsn = jdbc_url(server, PASSWORD + "-wr0ng")
+    return Given(over_jdbc(folder, dsn), codes=(WRONG, FAILED))
+
+
+def for_a_dead_server_over_jdbc(server: RunningServer, folder: Path) -> Given:
+    return Given(over_jdbc(folder, jdbc_url(server, port=1)), codes=(WRONG, FAILED))
+
+
+def in_a_bad_jdbc_address(server: RunningServer, folder: Path) -> Given:
+    # The driver prints an address that it cannot read into its log.
+    dsn = jdbc_url(server).replace(f":{server.port}/", ":port/")
+    return Given(over_jdbc(folder, dsn), codes=(WRONG, FAILED))
+
+
+def by_jdbc_in_an_unknown_form(server: RunningServer, folder: Path) -> Given:
+    del server
+    dsn = f"jdbc:nosuch:owner/{quote(PASSWORD, safe='')}@//{HOST}/x"
+    return Given(over_jdbc(folder, dsn), codes=(WRONG, FAILED))
+
+
+def by_jdbc_properties_of_another_product(server: RunningServer, folder: Path) -> Given:
+    dsn = f"jdbc:sqlserver://{HOST}:{server.port};user=owner;password={quote(PASSWORD, safe='')}"
+    return Given(over_jdbc(folder, dsn), codes=(WRONG, FAILED))
+
+
 def a_wrong_one(server: RunningServer, folder: Path) -> Given:
     return Given(run(folder, url(server, PASSWORD + "-wr0ng")), codes=(WRONG, FAILED))
 
@@ -120,6 +183,15 @@ WAYS: tuple[Callable[[RunningServer, Path], Given], ...] = (
     a_wrong_one,
     for_a_dead_server,
     in_a_bad_address,
+    by_jdbc_url,
+    by_jdbc_url_without_quoting,
+    by_jdbc_environment,
+    by_jdbc_study,
+    a_wrong_one_over_jdbc,
+    for_a_dead_server_over_jdbc,
+    in_a_bad_jdbc_address,
+    by_jdbc_in_an_unknown_form,
+    by_jdbc_properties_of_another_product,
 )
 
 

@@ -6,7 +6,9 @@ import csv
 import io
 import json
 import re
+import struct
 import xml.etree.ElementTree as ET
+import zlib
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
@@ -28,11 +30,15 @@ OPERATIONS = (
     '"><svg onload=alert(2)>',
     "[red]markup",
     "${x} {{7*7}}",
+    "W" * 180,
 )
 ESCAPE = "\x1b]0;owned\x07\x1b[31m\x9b2J"
 MARKUP = "</script><script>alert(3)</script>]]>"
 TABLE = ESCAPE + "=HYPERLINK('x')</script><b>"
 COLUMNS = {"@SUM(A1)": "1", MARKUP: "2", "=1+1" + ESCAPE: "3"}
+PNG = b"\x89PNG\r\n\x1a\n"
+# Of a page's own export; a side in units of the drawing: some screens, however long a name is.
+PNG_SCALE, SIDE_MAX = 2, 3_000
 CONTROLS = r"[\x00-\x08\x0b-\x1f\x7f-\x9f]"
 FORMULA = re.compile(r"[=+\-@\t\r]")
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(inf|nan)")
@@ -185,6 +191,38 @@ def test_an_exported_drawing_is_well_formed_and_has_no_script(record: Path) -> N
         tags = {element.tag.rpartition("}")[2] for element in drawing.iter()}
         assert not tags & {"script", "img", "foreignObject"}
         assert not [key for element in drawing.iter() for key in element.attrib if key[:2] == "on"]
+
+
+def chunks(image: bytes) -> Iterator[tuple[str, bytes]]:
+    """Yield the kind and content of each chunk of a PNG image; its sums have to be right."""
+    assert image.startswith(PNG)
+    place = len(PNG)
+    while place < len(image):
+        size, kind = struct.unpack_from(">I4s", image, place)
+        content = image[place + 8 : place + 8 + size]
+        (sum_told,) = struct.unpack_from(">I", image, place + 8 + size)
+        assert sum_told == zlib.crc32(kind + content)
+        yield kind.decode("ascii"), content
+        place += size + 12
+    assert place == len(image), "bytes after the last chunk"
+
+
+def test_an_exported_image_has_pixels_and_no_text_and_is_of_usual_size(record: Path) -> None:
+    import vl_convert
+
+    import assay
+
+    charts = assay.load(record).charts
+    assert charts.names
+    for name in charts.names:
+        image = vl_convert.vegalite_to_png(charts[name].to_dict(), scale=PNG_SCALE)
+        kinds, contents = zip(*chunks(image), strict=True)
+        assert (kinds[0], kinds[-1]) == ("IHDR", "IEND"), name
+        # Texts, profiles and times have chunks of their own, and none is there.
+        assert set(kinds) <= {"IHDR", "PLTE", "tRNS", "pHYs", "IDAT", "IEND"}, name
+        width, height = struct.unpack_from(">II", contents[0])
+        assert 0 < width <= PNG_SCALE * SIDE_MAX, name
+        assert 0 < height <= PNG_SCALE * SIDE_MAX, name
 
 
 def test_an_engine_that_repeats_a_hostile_name_writes_it_as_text(

@@ -25,13 +25,31 @@ URLS = [
     f"jdbc:sqlserver://db.example;databaseName=shop;password={SECRET};encrypt=true",
     f"jdbc:mysql://me:{SECRET}@db.example/shop",
     f"jdbc:oracle:thin:me/{SECRET}@//db.example:1521/shop",
+    f'jdbc:oracle:thin:me/"{SECRET}"@//db.example:1521/shop',
+    f"jdbc:mysql:loadbalance://me:other@one.example,me:{SECRET}@two.example/shop",
+    f"jdbc:mysql://address=(host=db.example)(user=me)(password={SECRET})/shop",
+    f"jdbc:sqlserver://db.example;user=me;clientKeyPassword={{{SECRET}}};encrypt=true",
+    f"jdbc:snowflake://db.example/?user=me&passcode={SECRET}",
+    f"jdbc:bigquery://db.example;OAuthPvtKey={SECRET};ProjectId=x",
+    f"jdbc:derby:shop;encryptionKey={SECRET}",
+    f"jdbc:clickhouse://db.example/shop?access_token={SECRET}",
 ]
+# Values that one driver reads to their end, and another only to a slash or a semicolon.
+HARD = {
+    "jdbc:postgresql://h/d?user=me&password=pa/ss;word&ssl=true": "pa/ss",
+    "jdbc:sqlserver://h;user=me;password={pa;ss}}word};encrypt=true": "pa;ss}word",
+    "jdbc:postgresql://h/d?password=caf%C3%A9%2Fbar": "caf\u00e9/bar",
+}
 
 
 class TestAddresses:
     @pytest.mark.parametrize("url", URLS)
     def test_a_password_is_known_in_every_form_of_url(self, url: str) -> None:
         assert SECRET in hidden(read_dsn(url))
+
+    @pytest.mark.parametrize("url", HARD)
+    def test_a_password_with_signs_of_its_own_is_known(self, url: str) -> None:
+        assert HARD[url] in hidden(read_dsn(url))
 
     @pytest.mark.parametrize("url", URLS)
     def test_it_stands_in_no_record(self, url: str) -> None:

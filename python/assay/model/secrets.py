@@ -3,7 +3,10 @@
 import re
 
 HIDDEN = "***"
-_WORDS = r"(?:passw(?:or)?d|pwd|secret|token|key_id|access_key|credential)"
+_WORDS = (
+    r"(?:passw(?:or)?d|passphrase|passcode|pwd|secret|token|credential|key_id"
+    r"|(?:access|api|auth|encryption|private|pvt)_?key)"
+)
 _NAME = re.compile(rf"(?i){_WORDS}")
 # Matches `name=value` with a secret's word anywhere in the name, as in
 # `--set s3_secret_access_key=...`; the value may have spaces, quotes and backslashes like keywords

@@ -16,7 +16,7 @@ from assay.engines.contract import EngineError
 from assay.model.secrets import is_secret
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from assay.engines.contract import Address
 
@@ -25,8 +25,14 @@ PASSWORD_VARIABLE = "JDBC_PASSWORD"  # noqa: S105 - where it is, not what it is
 # Hiding a shorter secret would make messages unreadable.
 SECRET_MIN = 3
 _URL = re.compile(r"jdbc:[\w.+-]+:\S*")
-_ASSIGNED = re.compile(r"(?i)([\w.-]+)=([^&;/\s]*)")
+_PROPERTY = re.compile(r"([\w.-]+)=")
+# Ends of a property's value: a driver has one of them, and takes the others as part of the value.
+_ENDS = (r"[&;\s]", r"[&;/\s]", r"[&;/,)\s]")
+# SQL Server's form of a value with any character, such as `{a;b}`; `}}` in it is one `}`.
+_BRACED = re.compile(r"\{((?:[^}]|\}\})*)\}")
 _USERINFO = re.compile(r"//[^/@:\s]*:(\S*)@")
+# A URL with several hosts may have a password at each.
+_USERINFO_OF_HOST = re.compile(r"(?://|,)[^/@:,\s]*:([^@\s]*)@")
 _THIN = re.compile(r":[^/@:\s]+/([^/@\s]\S*)@")
 
 
@@ -53,11 +59,23 @@ def read_dsn(dsn: str) -> Address:
 def hidden(address: Mapping[str, Any]) -> list[str]:
     """Return the secret parts of a database's address, the longest first."""
     url: str = address["url"]
-    pairs = [*address.get("properties", {}).items(), *_ASSIGNED.findall(url)]
+    pairs = [*address.get("properties", {}).items(), *_properties(url)]
     passwords = [value for name, value in pairs if is_secret(name)]
-    passwords += _USERINFO.findall(url) + _THIN.findall(url)
+    for pattern in (_USERINFO, _USERINFO_OF_HOST, _THIN):
+        passwords += pattern.findall(url)
+    passwords += [password.strip('"') for password in passwords]
     both = {*passwords, *map(unquote, passwords)}
     return sorted((word for word in both if len(word) >= SECRET_MIN), key=len, reverse=True)
+
+
+def _properties(url: str) -> Iterator[tuple[str, str]]:
+    """Yield each property in a URL with every value that a driver may read there."""
+    for match in _PROPERTY.finditer(url):
+        rest = url[match.end() :]
+        for end in _ENDS:
+            yield match[1], re.split(end, rest, maxsplit=1)[0]
+        if braced := _BRACED.match(rest):
+            yield match[1], braced[1].replace("}}", "}")
 
 
 def session_config(address: Address) -> str:

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from assay.report.documents.run import RunDocument
 
 BAR_WIDTH = 5
+# Width of an operator in the overview, also if the operations' names fill the terminal.
+OVERVIEW_ROOM_MIN = 15
 INDENT = 11
 # An operator with a smaller share has a single line unless another figure is remarkable.
 SHARE_NOTABLE = 0.05
@@ -66,7 +68,7 @@ def overview_lines(document: RunDocument, width: int) -> Iterator[str]:
     if not ordered:
         return
     names = max(len(_overview_name(plan)) for plan in ordered)
-    room = (width - names - 2 - 9 - 4) // 2
+    room = max(OVERVIEW_ROOM_MIN, (width - names - 2 - 9 - 4) // 2)
     heads = f"{'longest operator':<{room}} worst estimate"
     yield f"  {'':<{names}} {'time':>7}  {heads}"
     for plan in ordered:

@@ -94,7 +94,7 @@ def _symbol_lines(
 ) -> Iterator[str]:
     shown = profile["symbols"] if all_symbols else profile["symbols"][:TOP_SYMBOLS]
     label_width = max(len("operation"), *(len(row["work"]) for row in shown))
-    room = width - label_width - 18
+    room = max(SYMBOL_WIDTH_MIN, width - label_width - 18)
     # The operations of a symbol are shown only if enough width remains for its name.
     fits = room - OPERATIONS_WIDTH - 2 >= SYMBOL_WIDTH_MIN
     named = OPERATIONS_WIDTH if profile["operation"] is None and fits else 0
