@@ -97,10 +97,14 @@ SQL = (
     "select * from \"a\"\"b\" where c like '%\\'' /* d; */ and e in (1, 2e3, x'ff', n'g')",
 )
 QUERIES = (
-    "select a.b, sum(c * $1) s from t a join u on a.i = u.i where d like 'x%' and e in (1, 2) "
-    "group by a.b having count(*) > 3 order by s desc limit 10",
-    "with r as (select distinct i, f(g) from t where h between date '2024-01-01' and $2) "
-    "select count(*), max(i) from r left join u using (i) where not exists (select 1 from v)",
+    (
+        "select a.b, sum(c * $1) s from t a join u on a.i = u.i where d like 'x%' and e in (1, 2) "
+        "group by a.b having count(*) > 3 order by s desc limit 10"
+    ),
+    (
+        "with r as (select distinct i, f(g) from t where h between date '2024-01-01' and $2) "
+        "select count(*), max(i) from r left join u using (i) where not exists (select 1 from v)"
+    ),
 )
 
 
