@@ -2,7 +2,7 @@
 
 use assay_drive::session::jdbc::JdbcSession;
 use assay_drive::session::jdbc::link::Config;
-use assay_drive::session::jdbc::values::Columns;
+use assay_drive::session::jdbc::values::{Columns, Seen};
 
 use super::columns::choices;
 use super::script;
@@ -21,7 +21,7 @@ pub fn values(bytes: &[u8]) {
     let (names, row) = choices(bytes, COLUMNS_MAX);
     let described = names.iter().map(|name| (String::new(), i32::from(*name)));
     let mut columns =
-        Columns { described: described.collect(), seen: vec![Default::default(); names.len()] };
+        Columns { described: described.collect(), seen: vec![Seen::default(); names.len()] };
     let mut count = 0;
     if columns.each_value(row, |_, _| count += 1).is_ok() {
         assert_eq!(count, names.len());

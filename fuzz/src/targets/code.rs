@@ -65,7 +65,7 @@ pub fn function_names(bytes: &[u8]) {
     let addresses = [u64::from_le_bytes(*address), 0, u64::MAX];
     assert_eq!(resolve_kallsyms(text, &addresses).symbols.len(), addresses.len());
     assert_eq!(resolve_perf_map(text, &addresses).len(), addresses.len());
-    for name in text.split(|byte| byte.is_ascii_whitespace()).take(8) {
+    for name in text.split(u8::is_ascii_whitespace).take(8) {
         assert!(name.is_empty() || !demangled(name).is_empty());
     }
 }

@@ -56,6 +56,7 @@ pub fn dsn(bytes: &[u8]) {
 }
 
 /// A value as postgres-protocol reads it.
+#[allow(clippy::option_option)] // The outer one: whether the type is compared.
 fn by_postgres_protocol(oid: u32, bytes: &[u8]) -> Option<Option<Value<'static>>> {
     const EPOCH_DAYS: i32 = 10_957;
     const EPOCH_MICROS: i64 = 946_684_800_000_000;
