@@ -1,10 +1,16 @@
-"""Gives every parser of foreign input what is random or changed, and counts what it could not bear.
+"""Gives every parser of foreign input random or changed inputs, and counts the parsers that break.
 
-Rust's parsers (protocols, perf records, object files, procfs) are given bytes by proptest, Python's
-(plans, addresses, logs, manifests, studies, scripts) changed pieces of real ones by Hypothesis. A
-parser may refuse what it is given; it may not panic, or raise another error than its own.
+Each Rust parser (crate `assay-fuzz`) is given inputs by libFuzzer: it counts the edges of the code
+that each input executes, and keeps an input that executes a new one. Python's parsers are given
+changed pieces of real texts by Hypothesis, without coverage. A parser may refuse its input; it may
+not panic, take too long or too much memory, disagree with an independent parser, or raise an error
+of another type than its own.
 
     .venv/bin/python benchmarks/bench_fuzz.py --cases 10000000 --examples 100000
+    .venv/bin/python benchmarks/bench_fuzz.py --targets mysql_session --seconds 600 --keep
+
+The growing corpus is in `target/fuzz-corpus`. With `--keep`, the smallest part of it that executes
+the same edges is added to `fuzz/corpus`, which `cargo test` reads. libFuzzer needs a C++ compiler.
 """
 
 from __future__ import annotations
@@ -12,6 +18,7 @@ from __future__ import annotations
 import argparse
 import os
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -21,46 +28,53 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 CASES, EXAMPLES = 10_000_000, 100_000
-SMOKE_CASES, SMOKE_EXAMPLES = 64, 2
-# Beginnings of the names of tests that give a parser anything.
-ANYTHING = ("any_", "garbage", "arbitrary_bytes")
-CRATES = ("assay-kernel", "assay-profile", "assay-drive")
+SMOKE_CASES, SMOKE_EXAMPLES = 1000, 2
+STORED = ROOT / "fuzz/corpus"
 PYTHON = "tests/faults/test_foreign_text.py"
-PASSED = re.compile(r"^test (\S+) \.\.\. (\w+)$", re.MULTILINE)
 PYTHON_PASSED = re.compile(r"^(PASSED|FAILED|ERROR) (\S+)", re.MULTILINE)
+# Edges that were executed, as libFuzzer prints them with each event.
+EDGES = re.compile(r"\bcov: (\d+)")
+EXECUTED = re.compile(r"number_of_executed_units: (\d+)")
+# One input may take this long, and the process this much memory.
+TIMEOUT_S, MEMORY_MIB = 20, 2048
 
 
 @dataclass(frozen=True)
 class Fuzzed:
-    """Executions of the parsers of one kind, and those that broke.
+    """Executions of a parser, or of those in Python, and the inputs or tests that failed.
 
     Attributes:
-        kind: Crate, or Python.
-        parsers: How many tests.
+        kind: Target of the crate `assay-fuzz`, or Python.
+        parsers: Number of tests or targets.
         executions: Of all of them.
-        broken: Names of tests that failed.
+        edges: Edges of code that some input executed; None: not counted.
+        broken: Files with inputs, or names of tests, that failed.
     """
 
     kind: str
     parsers: int
     executions: int
     seconds: float
+    edges: int | None
     broken: tuple[str, ...]
 
     def line(self) -> str:
         """Return the row of the table."""
+        rate = self.executions / self.seconds
+        edges = "not counted" if self.edges is None else f"{self.edges:,}"
         broken = ", ".join(self.broken) or "none"
-        seconds = f"{self.seconds:.0f} s"
-        return f"| {self.kind} | {self.parsers} | {self.executions:,} | {seconds} | {broken} |"
+        return (
+            f"| {self.kind} | {self.executions:,} | {self.seconds:,.0f} s | {rate:,.0f} "
+            f"| {edges} | {broken} |"
+        )
 
 
 def main() -> None:
     asked = _arguments()
-    cases, examples = asked.cases, asked.examples
     if asked.smoke:
-        cases, examples = SMOKE_CASES, SMOKE_EXAMPLES
+        asked.cases, asked.examples = SMOKE_CASES, SMOKE_EXAMPLES
     rows = []
-    for row in campaign(cases, examples, with_rust=not asked.python_only):
+    for row in campaign(asked):
         print(row.line(), flush=True)
         rows.append(row)
     print("", *table(rows), sep="\n")
@@ -72,37 +86,81 @@ def _arguments() -> argparse.Namespace:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     options.add_argument("--cases", type=int, default=CASES, help="of each parser in Rust")
+    options.add_argument("--seconds", type=int, default=0, help="of each in Rust, at most")
     options.add_argument("--examples", type=int, default=EXAMPLES, help="of each in Python")
+    options.add_argument("--targets", nargs="*", help="of the parsers in Rust, these only")
+    options.add_argument("--keep", action="store_true", help="add what is new to fuzz/corpus")
     options.add_argument("--python-only", action="store_true", help="leave Rust's out")
+    options.add_argument("--rust-only", action="store_true", help="leave Python's out")
     options.add_argument("--smoke", action="store_true", help="a few of each")
     return options.parse_args()
 
 
-def campaign(cases: int, examples: int, *, with_rust: bool) -> Iterator[Fuzzed]:
-    """Yield what each kind of parsers bore."""
-    if with_rust:
-        yield from (_rust(crate, cases) for crate in CRATES)
-    yield _python(examples)
+def campaign(asked: argparse.Namespace) -> Iterator[Fuzzed]:
+    """Yield the result of each target in Rust, then that of Python's parsers."""
+    if not asked.python_only:
+        program = _built()
+        names = asked.targets or sorted(folder.name for folder in STORED.iterdir())
+        for name in names:
+            yield _rust(program, name, asked.cases, asked.seconds)
+            if asked.keep:
+                _keep(program, name)
+    if not asked.rust_only:
+        yield _python(asked.examples)
 
 
-def _rust(crate: str, cases: int) -> Fuzzed:
-    command = ["cargo", "test", "--package", crate, "--no-fail-fast", "--", *ANYTHING]
-    seconds, text = _carried_out(command, {"PROPTEST_CASES": str(cases)})
-    tests = PASSED.findall(text)
-    broken = tuple(name for name, word in tests if word != "ok")
-    return Fuzzed(crate, len(tests), len(tests) * cases, seconds, broken)
+def _built() -> Path:
+    """Build the campaign with counters in the project's crates, and return the program's path."""
+    command = ["cargo", "--config", "fuzz/campaign.toml", "build", "--release"]
+    command += ["--package", "assay-fuzz", "--features", "campaign"]
+    wrapper = {"RUSTC_WORKSPACE_WRAPPER": str(ROOT / "fuzz/rustc-with-coverage.sh")}
+    subprocess.run(command, cwd=ROOT, env=os.environ | wrapper, check=True)
+    return _target_dir() / "release/campaign"
+
+
+def _target_dir() -> Path:
+    return Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
+
+
+def _rust(program: Path, name: str, cases: int, seconds: int) -> Fuzzed:
+    growing, failed = _target_dir() / "fuzz-corpus" / name, _target_dir() / "fuzz-failed" / name
+    for folder in (growing, failed):
+        folder.mkdir(parents=True, exist_ok=True)
+    command = [str(program), f"-runs={cases}", f"-max_total_time={seconds}"]
+    command += [f"-timeout={TIMEOUT_S}", f"-rss_limit_mb={MEMORY_MIB}", "-print_final_stats=1"]
+    command += [f"-artifact_prefix={failed}/", str(growing), str(STORED / name)]
+    took_s, code, text = _carried_out(command, {"ASSAY_FUZZ_TARGET": name, "RUST_BACKTRACE": "1"})
+    executed, edges = EXECUTED.search(text), EDGES.findall(text)
+    inputs = sorted(str(path) for path in failed.iterdir())
+    broken = tuple(inputs) if inputs or not code else (f"exit code {code}",)
+    executions = int(executed.group(1)) if executed else 0
+    return Fuzzed(name, 1, executions, took_s, int(edges[-1]) if edges else 0, broken)
+
+
+def _keep(program: Path, name: str) -> None:
+    """Replace the stored corpus by the fewest inputs that execute the same edges."""
+    growing, smallest = _target_dir() / "fuzz-corpus" / name, _target_dir() / "fuzz-kept" / name
+    shutil.rmtree(smallest, ignore_errors=True)
+    smallest.mkdir(parents=True)
+    command = [str(program), "-set_cover_merge=1", "-use_counters=0", f"-timeout={TIMEOUT_S}"]
+    command += [str(smallest), str(STORED / name), str(growing)]
+    _carried_out(command, {"ASSAY_FUZZ_TARGET": name})
+    stored = {path.read_bytes() for path in (STORED / name).iterdir()}
+    for path in smallest.iterdir():
+        if path.read_bytes() not in stored:
+            shutil.copy(path, STORED / name / path.name[:12])
 
 
 def _python(examples: int) -> Fuzzed:
     command = [sys.executable, "-m", "pytest", "-q", "-rA", "-n", "0", PYTHON]
-    seconds, text = _carried_out(command, {"ASSAY_FUZZ": str(examples)})
+    seconds, _, text = _carried_out(command, {"ASSAY_FUZZ": str(examples)})
     tests = PYTHON_PASSED.findall(text)
     broken = tuple(name for word, name in tests if word != "PASSED")
-    return Fuzzed("Python", len(tests), len(tests) * examples, seconds, broken)
+    return Fuzzed("Python", len(tests), len(tests) * examples, seconds, None, broken)
 
 
-def _carried_out(command: list[str], variables: dict[str, str]) -> tuple[float, str]:
-    """How long a command took, and what it printed."""
+def _carried_out(command: list[str], variables: dict[str, str]) -> tuple[float, int, str]:
+    """Return how many seconds a command took, its exit code, and its output."""
     begun_s = time.monotonic()
     ended = subprocess.run(
         command,
@@ -110,18 +168,19 @@ def _carried_out(command: list[str], variables: dict[str, str]) -> tuple[float, 
         env=os.environ | variables,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
-        text=True,
+        encoding="utf-8",
+        errors="replace",
         check=False,
     )
     if ended.returncode:
-        print(ended.stdout[-2000:], file=sys.stderr)
-    return time.monotonic() - begun_s, ended.stdout
+        print(ended.stdout[-4000:], file=sys.stderr)
+    return time.monotonic() - begun_s, ended.returncode, ended.stdout
 
 
 def table(rows: list[Fuzzed]) -> Iterator[str]:
-    """Yield a line a kind, as a table of Markdown."""
-    yield "| parsers | how many | executions | took | broke |"
-    yield "|---|---|---|---|---|"
+    """Yield the lines of a Markdown table, one row per parser."""
+    yield "| parser | executions | time | executions per second | edges | failures |"
+    yield "|---|---|---|---|---|---|"
     yield from (row.line() for row in rows)
 
 

@@ -12,6 +12,42 @@ from typing import Any
 from hypothesis import strategies as st
 
 NATIVE = Path(__file__).parents[1] / "native_plans"
+SPARK = Path(__file__).parents[1] / "unit/data/spark"
+# As `assay plans` stores them: SQLite's own lines, and what was asked beside them.
+SQLITE = (
+    json.dumps(
+        {
+            "plan": [
+                {"id": 3, "parent": 0, "detail": "SCAN o"},
+                {"id": 5, "parent": 0, "detail": "SEARCH c USING INDEX c_i (a=? AND b>?)"},
+                {"id": 9, "parent": 0, "detail": "CORRELATED SCALAR SUBQUERY 2"},
+                {"id": 12, "parent": 9, "detail": "SEARCH l USING INTEGER PRIMARY KEY (rowid=?)"},
+                {"id": 20, "parent": 0, "detail": "USE TEMP B-TREE FOR GROUP BY"},
+                {"id": 22, "parent": 0, "detail": "USE TEMP B-TREE FOR LAST TERM OF ORDER BY"},
+            ],
+            "aliases": {"o": "orders", "c": "customer", "l": "lineitem"},
+            "counted": {"fullscan_step": 99, "sort": 1, "vm_step": 2000},
+            "execution_s": 0.25,
+            "changes": None,
+            "columns": {"orders": ["i", "c"]},
+            "scans": [],
+        }
+    ),
+    json.dumps(
+        {
+            "plan": [
+                {"id": 1, "parent": 0, "detail": "COMPOUND QUERY"},
+                {"id": 2, "parent": 1, "detail": "LEFT-MOST SUBQUERY"},
+                {"id": 4, "parent": 2, "detail": "SCAN t USING COVERING INDEX t_a"},
+                {"id": 7, "parent": 1, "detail": "UNION ALL"},
+                {"id": 8, "parent": 7, "detail": "MULTI-INDEX OR"},
+                {"id": 9, "parent": 8, "detail": "INDEX 1"},
+            ],
+            "aliases": {},
+            "changes": {"how": "update", "table": "t"},
+        }
+    ),
+)
 # Values that stand where something else is expected.
 STRANGE = st.one_of(
     st.none(),
@@ -29,7 +65,10 @@ STRANGE = st.one_of(
 @cache
 def samples(engine: str) -> tuple[str, ...]:
     """Return plans that an engine told, the short ones of them."""
-    texts = (path.read_text("utf-8") for path in sorted((NATIVE / engine).iterdir()))
+    if engine == "sqlite":
+        return SQLITE
+    folder = SPARK if engine == "spark" else NATIVE / engine
+    texts = (path.read_text("utf-8") for path in sorted(folder.glob("*.*")))
     return tuple(sorted(texts, key=len)[:8])
 
 

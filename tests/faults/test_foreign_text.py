@@ -26,6 +26,7 @@ from assay.model.errors import AssayError
 from assay.study.declared.reading import read_declared
 from assay.workloads import scripts
 from assay.workloads.discovery import read_workload
+from assay.workloads.rewriting.rewritten import parts, without_part
 from tests.faults.foreign import changed_documents, changed_texts, refused_only_by, samples
 
 EXAMPLES = int(os.environ.get("ASSAY_FUZZ", "30"))
@@ -36,7 +37,18 @@ FUZZ = settings(
     derandomize=EXAMPLES < 1_000,
     suppress_health_check=list(HealthCheck),
 )
-PLANS = ("chdb", "dolt", "duckdb", "mariadb", "mysql", "postgresql", "trino", "virtuoso")
+PLANS = (
+    "chdb",
+    "dolt",
+    "duckdb",
+    "mariadb",
+    "mysql",
+    "postgresql",
+    "spark",
+    "sqlite",
+    "trino",
+    "virtuoso",
+)
 ADDRESSES = (
     "postgresql://me:secret@host:5432,other:1/shop?sslmode=verify-full&connect_timeout=3",
     "host=/tmp port=5432 user='a b' password='it\\'s' dbname=shop",
@@ -83,6 +95,16 @@ STUDIES = tuple(
 SQL = (
     "begin; update t set a = $1 where b = ${b}; select 'x;y', $t$ a;b $t$ -- c\n; commit",
     "select * from \"a\"\"b\" where c like '%\\'' /* d; */ and e in (1, 2e3, x'ff', n'g')",
+)
+QUERIES = (
+    (
+        "select a.b, sum(c * $1) s from t a join u on a.i = u.i where d like 'x%' and e in (1, 2) "
+        "group by a.b having count(*) > 3 order by s desc limit 10"
+    ),
+    (
+        "with r as (select distinct i, f(g) from t where h between date '2024-01-01' and $2) "
+        "select count(*), max(i) from r left join u using (i) where not exists (select 1 from v)"
+    ),
 )
 
 
@@ -169,3 +191,17 @@ def test_any_script_is_split_or_refused(dialect: str) -> None:
         refused_only_by(lambda text: scripts.statements(text, (dialect,)), text, ValueError)
 
     any_script()
+
+
+@pytest.mark.parametrize("dialect", ["postgresql", "mysql", "duckdb", "sqlite", "virtuoso"])
+def test_any_query_is_taken_apart_or_refused(dialect: str) -> None:
+    def rewrite(text: str) -> None:
+        for part in parts(text, (dialect,)):
+            without_part(text, (dialect,), part.name)
+
+    @FUZZ
+    @given(changed_texts(QUERIES))
+    def any_query(text: str) -> None:
+        refused_only_by(rewrite, text, AssayError)
+
+    any_query()

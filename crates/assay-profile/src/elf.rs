@@ -77,8 +77,9 @@ impl Elf {
     /// segments may share a page of the file, so what the page holds first is no guide.
     pub fn address_of(&self, offset: u64, length: u64) -> Option<u64> {
         let end = offset.saturating_add(length);
-        let overlaps =
-            |segment: &&Segment| segment.offset < end && offset < segment.offset + segment.length;
+        let overlaps = |segment: &&Segment| {
+            segment.offset < end && offset < segment.offset.saturating_add(segment.length)
+        };
         let segment = self.segments.iter().find(overlaps)?;
         Some(segment.address.wrapping_sub(segment.offset).wrapping_add(offset))
     }

@@ -7,6 +7,7 @@ mod attach;
 mod elf;
 mod error;
 mod family;
+pub mod foreign;
 mod frame_pointers;
 mod modules;
 mod naming;

@@ -73,7 +73,8 @@ impl Modules {
         &self.all
     }
 
-    fn add(&mut self, key: (String, u64), pid: Option<u32>, elf: Option<Elf>) -> ModuleId {
+    /// Adds a module under its path and the number of its file.
+    pub fn add(&mut self, key: (String, u64), pid: Option<u32>, elf: Option<Elf>) -> ModuleId {
         let module = self.all.len() as ModuleId;
         self.all.push(Module { path: key.0.clone(), pid, elf: elf.map(Rc::new) });
         self.by_file.insert(key, module);

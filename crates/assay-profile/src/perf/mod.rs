@@ -8,6 +8,6 @@ mod sys;
 
 pub use attr::{Attr, Stacks};
 pub use merge::Rings;
-pub use record::{Record, Regs, Sample};
+pub use record::{Record, Regs, Sample, parse as parse_record};
 pub use ring::Ring;
 pub use sys::Event;

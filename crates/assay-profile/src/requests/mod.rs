@@ -8,5 +8,7 @@ mod tables;
 mod tracefs;
 mod tracer;
 
+pub use format::Format;
+pub use sample::parse as parse_request;
 pub use tables::{PROBE_REQUESTS, REQUESTS};
 pub use tracer::RequestTracer;

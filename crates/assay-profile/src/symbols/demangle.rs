@@ -13,7 +13,9 @@ const LEGACY_HASH_DIGITS: usize = 16;
 /// neither way.
 pub fn demangled(name: &[u8]) -> String {
     let text = String::from_utf8_lossy(name);
-    rust(&text).or_else(|| cpp(&text)).unwrap_or_else(|| text.into_owned())
+    let name = rust(&text).or_else(|| cpp(&text));
+    // Without its hash, nothing is left of a name that is a hash only.
+    name.filter(|name| !name.is_empty()).unwrap_or_else(|| text.into_owned())
 }
 
 fn rust(name: &str) -> Option<String> {
@@ -76,6 +78,7 @@ mod tests {
             ("main.(*Table).Scan", "main.(*Table).Scan"),
             ("_Znonsense", "_Znonsense"),
             ("_Rnonsense", "_Rnonsense"),
+            ("_ZN17h0123456789abcdefE", "_ZN17h0123456789abcdefE"),
         ] {
             assert_eq!(demangled(mangled.as_bytes()), plain);
         }

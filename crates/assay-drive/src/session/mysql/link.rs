@@ -82,14 +82,14 @@ enum Stage {
     Head,
     /// So many packets of definitions are to come; what ends them is one, too, where that is done.
     Parameters {
-        left: u16,
+        left: u32,
         columns: u16,
     },
     PreparedColumns {
-        left: u16,
+        left: u32,
     },
     Columns {
-        left: u16,
+        left: u32,
     },
     Rows,
 }

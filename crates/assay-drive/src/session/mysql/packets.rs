@@ -53,7 +53,7 @@ impl Framing for Packets {
             return Ok(None);
         }
         // Who closes a line says so at any time, with a number of its own.
-        if tag != self.due && bytes.get(begin) != Some(&ERR) {
+        if tag != self.due && bytes[begin..end].first() != Some(&ERR) {
             return Err(Garbled { tag, length: length as i32 });
         }
         self.due = tag.wrapping_add(1);
@@ -273,6 +273,10 @@ mod tests {
         let mut inbox = self::inbox();
         inbox.feed(&packet(b"\xff\x10\x04", 0));
         assert!(inbox.take().unwrap().is_some());
+        // The first byte of the next packet is none of an empty one.
+        let mut inbox = self::inbox();
+        inbox.feed(&[0, 0, 0, 3, ERR]);
+        assert_eq!(inbox.take(), Err(Garbled { tag: 3, length: 0 }));
     }
 
     proptest! {

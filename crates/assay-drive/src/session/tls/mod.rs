@@ -18,7 +18,7 @@ use rustls::{
 use serde::Deserialize;
 
 use super::connecting::SslMode;
-pub use certificate::end_point_digest;
+pub use certificate::{end_point_digest, names_host};
 use verifying::Verifier;
 
 /// How far TLS goes, and whom it trusts.

@@ -51,7 +51,7 @@ impl Link {
                 if first == END && body.len() <= end_bytes_max {
                     return self.rows_end(message);
                 }
-                self.affected += 1;
+                self.affected = self.affected.saturating_add(1);
                 self.rows_end = message.end;
                 Ok((message.end >= self.hands_out_after).then_some(Reply::Row(message)))
             }
@@ -59,12 +59,12 @@ impl Link {
     }
 
     /// Packets that end so many definitions.
-    fn and_end(&self, definitions: u16) -> u16 {
-        definitions + u16::from(!self.deprecates_eof && definitions > 0)
+    fn and_end(&self, definitions: u16) -> u32 {
+        u32::from(definitions) + u32::from(!self.deprecates_eof && definitions > 0)
     }
 
     /// Notes a definition, if this packet is one and does not end them.
-    fn define(&mut self, message: Message, left: u16) {
+    fn define(&mut self, message: Message, left: u32) {
         if self.deprecates_eof || left > 1 {
             self.definitions.push(self.line.inbox.body(message));
         }
@@ -102,7 +102,8 @@ impl Link {
                 let affected = fields.number()?;
                 fields.number()?;
                 (self.status, self.warnings) = (fields.short()?, fields.short()?);
-                self.affected += affected;
+                // A server may say any number.
+                self.affected = self.affected.saturating_add(affected);
                 Ok(self.end_result())
             }
             LOCAL_INFILE => Ok(Some(Reply::SendFile)),
@@ -111,8 +112,8 @@ impl Link {
                 let columns = columns.map_err(|_| "more columns than a table can have")?;
                 let has_definitions = !self.caches_metadata || fields.byte()? != 0;
                 self.definitions.clear();
-                let left = if has_definitions { columns } else { 0 };
-                let left = left + u16::from(!self.deprecates_eof);
+                let left = if has_definitions { u32::from(columns) } else { 0 };
+                let left = left + u32::from(!self.deprecates_eof);
                 self.stage = if left == 0 { Stage::Rows } else { Stage::Columns { left } };
                 Ok((left == 0).then_some(Reply::Columns(false)))
             }
