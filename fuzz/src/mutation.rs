@@ -1,5 +1,7 @@
 //! Changes to inputs of a corpus, for the quick test. The campaign has libFuzzer's own.
 
+use assay_model::SplitMix;
+
 /// Bytes that are limits of something in most formats.
 const LIMITS: [u8; 12] = [0, 1, 0x7f, 0x80, 0xff, 0xfb, 0xfe, b'0', b'9', b'-', b' ', b'\n'];
 /// No more changes are made to one input.
@@ -7,21 +9,18 @@ const CHANGES_MAX: u64 = 4;
 /// No longer part is copied or removed.
 const PART_BYTES_MAX: u64 = 32;
 
-/// A generator of numbers (SplitMix64): the same for the same seed.
-pub struct Numbers(u64);
+/// Numbers by chance, the same for the same seed.
+pub struct Numbers(SplitMix);
 
 impl Numbers {
     /// The numbers of a seed.
     pub const fn new(seed: u64) -> Self {
-        Self(seed)
+        Self(SplitMix::new(seed))
     }
 
     /// The next number.
     pub const fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
+        self.0.next_u64()
     }
 
     /// A number below `end`, which is not 0.

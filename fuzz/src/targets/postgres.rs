@@ -4,10 +4,11 @@ use std::path::Path;
 
 use assay_drive::session::inbox::Inbox;
 use assay_drive::session::postgres::PostgresSession;
+use assay_drive::session::postgres::choosing::connect;
 use assay_drive::session::postgres::config::{Config, Surroundings};
-use assay_drive::session::postgres::startup::connect;
 use assay_drive::session::postgres::values::{Column, Kind, each_value};
 use assay_drive::session::value::Value;
+use assay_model::SplitMix;
 use postgres_protocol::types;
 
 use super::columns::{choice, choices};
@@ -133,7 +134,7 @@ fn of_peer(folder: &Path) -> Config {
 pub fn startup(bytes: &[u8]) {
     PEER.with(|peer| {
         peer.say(bytes);
-        let _ = connect(&of_peer(peer.folder()));
+        let _ = connect(&of_peer(peer.folder()), &mut SplitMix::new(0));
     });
 }
 
