@@ -63,7 +63,7 @@ fn sample_ourselves() {
     worker.join().unwrap();
     // One that is born later is sampled, too. Where a hypervisor takes the processor away, the kernel
     // takes one sample for many that were due, and the other thread may have ended before the start.
-    thread::spawn(|| work_for(Duration::from_millis(1000))).join().unwrap();
+    thread::spawn(|| work_for(Duration::from_secs(1))).join().unwrap();
     let report = profiler.stop().unwrap();
     assert_eq!(report.error, None);
     assert!(report.counts.samples > 100, "{report:?}");
