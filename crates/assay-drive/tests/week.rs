@@ -104,7 +104,7 @@ fn a_week_loses_no_event_does_not_drift_and_overflows_nothing() {
     let script = move |number| Answer { delay_ns: delay(number), fails: false };
     let mut session = NullSession::scripted(clock.clone(), script);
     let is_over = AtomicBool::new(false);
-    let recorded = std::thread::scope(|scope| {
+    let played = std::thread::scope(|scope| {
         let ended = Ended(&is_over);
         let drained = scope.spawn(|| {
             while !is_over.load(Ordering::Acquire) {
@@ -137,12 +137,12 @@ fn a_week_loses_no_event_does_not_drift_and_overflows_nothing() {
     recorder.finish().unwrap();
     let rows = times(raw.path());
     let due = (WEEK_NS as f64 / SECOND_NS as f64 * RATE_PER_S).ceil() as u64;
-    assert_eq!((recorded, rows.len() as u64), (due, due));
+    assert_eq!((played, rows.len() as u64), (due, due));
     let mut free_ns = i64::MIN;
     for (place, (sequence, scheduled_ns, started_ns, finished_ns)) in rows.iter().enumerate() {
         assert_eq!(*sequence, place as u64);
         // 7 of them in 10 s, in whole numbers.
-        let exact_ns = BEGUN_NS as i128 + place as i128 * 10 * i128::from(SECOND_NS) / 7;
+        let exact_ns = i128::from(BEGUN_NS) + place as i128 * 10 * i128::from(SECOND_NS) / 7;
         assert!((i128::from(*scheduled_ns) - exact_ns).abs() <= i128::from(DRIFT_NS), "{place}");
         assert_eq!(*started_ns, free_ns.max(*scheduled_ns), "{place}");
         assert_eq!(*finished_ns - *started_ns, delay(*sequence), "{place}");
