@@ -114,9 +114,19 @@ def session_dsn(dsn: str, connection: psycopg.Connection[tuple[object, ...]]) ->
     if balance := keywords.get("load_balance_hosts") or os.environ.get("PGLOADBALANCEHOSTS"):
         choice["load_balance_hosts"] = str(balance)
     who = {"dbname": connection.info.dbname, "user": connection.info.user}
-    if password := used.get("password"):
+    if password := _given_password(connection):
         who["password"] = password
     return make_conninfo("", **(_said(keywords, used) | lists | choice | who))
+
+
+def _given_password(connection: psycopg.Connection[tuple[object, ...]]) -> str | None:
+    """Return the password of the DSN, the service or the environment, but not of a password file.
+
+    `info.get_parameters` leaves passwords out, and `info.password` has that of a password file too.
+    """
+    options = {option.keyword: option.val for option in connection.pgconn.info}
+    password = options.get(b"password")
+    return None if password is None else password.decode()
 
 
 def _said(keywords: Mapping[str, object], used: Mapping[str, str]) -> dict[str, str]:
