@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.analysis.findings.engine_facts import known_table, table_advice
-from assay.analysis.findings.plans.lacking_histogram import histogram
+from assay.analysis.findings.lacking_histogram import histogram
 from assay.analysis.findings.plans.lacking_statistics import (
     effect_words,
     extended_statistics,
