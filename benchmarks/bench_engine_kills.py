@@ -1,9 +1,9 @@
 """Kills engines under load with `kill -9`, and has a disk lie: acknowledged, lost, recovery.
 
 Each engine plays TPC-C, is killed at instants that are drawn, recovered on its data, and asked for
-every order that it had acknowledged. Then a disk lies to each engine: the engine is told that its
-commits are on the disk, which they are not, and a copy of the device has to lack them. A server has
-an honest disk of the same kind beside it, which has to lose nothing.
+every order that it had acknowledged. Then each engine runs on a disk that
+ignores flushes but reports them as done: a copy of the device must lack acknowledged orders. Each
+server also runs on an honest disk of the same kind, whose copy must lack none.
 
     .venv/bin/python benchmarks/bench_engine_kills.py --kills 50
     .venv/bin/python benchmarks/bench_engine_kills.py --engine sqlite --kills 5

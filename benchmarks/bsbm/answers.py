@@ -1,10 +1,10 @@
 """Makes the kept answers of BSBM's workloads.
 
-DuckDB answers the queries as they stand in SQL, over the relational form of the data, with the values of a run's checks. Its
-rows are told as RDF has them, and these are what engines that are asked in SPARQL are compared with: neither text nor
-data nor engine are theirs. With --rdflib, which has to be installed beside the lab and is slow, the queries are asked in
-SPARQL, too, over the statements that engines load, and nothing is written unless both say the same. Of queries with
-LIMIT all rows are kept that tie with the last one.
+DuckDB answers the queries as they stand in SQL, over the relational form of the data, with the values of a run's
+checks. Its rows are written as RDF terms. The results of engines that are queried in SPARQL are compared with these
+rows, which come from another query text, other files and another engine. With --rdflib, which has to be installed
+beside the lab and is slow, the queries are asked in SPARQL, too, over the statements that engines load, and nothing
+is written unless both say the same. Of queries with LIMIT all rows are kept that tie with the last one.
 
     python benchmarks/bsbm/answers.py --scale 1000
     pip install rdflib
@@ -97,7 +97,7 @@ class Asked:
 
     @property
     def facts(self) -> OperationFacts:
-        """What the manifest says of it."""
+        """Return the facts that the workload's manifest declares for the query."""
         return self.workload.facts.operations[self.operation]
 
     @property
@@ -197,7 +197,7 @@ def _asked_in_sparql(asked: Asked, graph: Any) -> Rows:
 
 
 def _term(term: Any) -> tuple[str, str | None, str | None] | None:
-    """What a value is: text, type, language."""
+    """Return the text, the data type and the language of a value; None for an unbound one."""
     import rdflib
 
     if term is None:

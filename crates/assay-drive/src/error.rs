@@ -24,7 +24,7 @@ pub enum DriveError {
     Record {
         /// Which file.
         path: PathBuf,
-        /// What the system said.
+        /// The operating system's error text.
         reason: String,
     },
     /// A stream of the record could not be written.
@@ -35,7 +35,7 @@ pub enum DriveError {
     System {
         /// What was asked for.
         what: &'static str,
-        /// What the system said.
+        /// The operating system's error text.
         reason: String,
     },
     /// A driver thread ended in a panic: a defect of ours.

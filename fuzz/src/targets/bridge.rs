@@ -31,7 +31,7 @@ pub fn values(bytes: &[u8]) {
     }
 }
 
-/// What the bridge says.
+/// Reads the input as the messages of the JDBC bridge to a session.
 pub fn session(bytes: &[u8]) {
     PEER.with(|peer| {
         peer.say(bytes);

@@ -117,7 +117,7 @@ fn cut_into_packets(parts: &[&[u8]]) -> (Vec<Vec<u8>>, bool) {
     (taken, false)
 }
 
-/// What a server says before the first request.
+/// Reads the input as the messages of a server before the first request.
 pub fn startup(bytes: &[u8]) {
     PEER.with(|peer| {
         peer.say(bytes);

@@ -130,7 +130,7 @@ fn of_peer(folder: &Path) -> Config {
     config(&text, "").expect("the description above can be read")
 }
 
-/// What a server says before the first request.
+/// Reads the input as the messages of a server before the first request.
 pub fn startup(bytes: &[u8]) {
     PEER.with(|peer| {
         peer.say(bytes);
@@ -138,7 +138,7 @@ pub fn startup(bytes: &[u8]) {
     });
 }
 
-/// What a server says behind its start.
+/// Reads the input as the messages of a server after a connection was accepted.
 pub fn session(bytes: &[u8]) {
     PEER.with(|peer| {
         peer.say(&[STARTED, bytes].concat());

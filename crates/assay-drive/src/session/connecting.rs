@@ -95,7 +95,7 @@ pub enum ConnectError {
     Refused {
         /// Where.
         place: String,
-        /// What the system said.
+        /// The operating system's error text.
         reason: String,
     },
     /// A line was there, and ended before the server was ready.
@@ -103,7 +103,7 @@ pub enum ConnectError {
     Lost {
         /// Where.
         place: String,
-        /// What the system said.
+        /// The operating system's error text.
         reason: String,
     },
     /// The server is not one of those that were asked for.
@@ -111,7 +111,7 @@ pub enum ConnectError {
     Unsuited {
         /// Where.
         place: String,
-        /// What it is.
+        /// The state of the server, and the state that was required.
         reason: String,
     },
     /// No server of a list can be used.

@@ -61,7 +61,8 @@ fn played(raw: &Path) -> Vec<Played> {
     events
 }
 
-/// What each pass of a phase played, by its number, and by which session.
+/// For each pass of a phase, in order: the operations that were played, and the sessions that
+/// played them.
 fn by_pass(events: &[Played], phase: u32) -> Vec<(Vec<u32>, Vec<u32>)> {
     let mine = || events.iter().filter(|event| event.phase == phase);
     let passes = mine().map(|event| event.pass).max().map_or(0, |last| last + 1);

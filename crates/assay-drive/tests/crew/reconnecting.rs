@@ -81,7 +81,10 @@ fn endpoint_of_one_line(answers: u32) -> (SocketAddr, SparqlSession, Vec<TcpStre
     });
     let connect = || TcpStream::connect_timeout(&address, Duration::from_millis(200)).ok();
     let queued: Vec<TcpStream> = std::iter::from_fn(connect).take(8).collect();
-    assert!(queued.len() < 8, "the system queues more lines than it was told to");
+    assert!(
+        queued.len() < 8,
+        "the system accepts more waiting connections than the limit given to listen"
+    );
     (address, session, queued)
 }
 

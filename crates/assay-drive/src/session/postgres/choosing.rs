@@ -49,7 +49,7 @@ impl fmt::Display for Endpoint {
     }
 }
 
-/// What is tried after an error.
+/// The next attempt after a failed connection: another address, another server, or none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Next {
     Address,

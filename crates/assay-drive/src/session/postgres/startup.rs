@@ -242,8 +242,8 @@ fn begin(
     Ok(Connection { stream, endpoint, backend_pid, secret_key, parameters, unread })
 }
 
-/// What a server says of itself before it awaits a request: the number of its process, the key of
-/// requests to cancel, and parameters.
+/// The process id of the server's session, the key for requests to cancel, and the parameters that
+/// the server reports before it accepts a request.
 type Greeting = (i32, i32, BTreeMap<String, String>);
 
 /// The conversation before the first request.
