@@ -118,10 +118,18 @@ def make_certificate(folder: Path, name: str) -> Path:
 
 
 @contextmanager
-def running_server(cache: Path, folder: Path) -> Iterator[RunningServer]:
-    """Starts a server and fills it with roles and a stranger's tables."""
+def running_server(
+    cache: Path, folder: Path, programs: Path | None = None
+) -> Iterator[RunningServer]:
+    """Starts a server and fills it with roles and a stranger's tables.
+
+    Its programs are those of a directory, or of a version with TLS where there is one.
+    """
     engine = find_engine("postgresql").engine()
-    wanted = Wanted(cache / "assay" / "engines", WITH_TLS or POSTGRESQL.partition("@")[2])
+    engines = cache / "assay" / "engines"
+    wanted = Wanted(engines, WITH_TLS or POSTGRESQL.partition("@")[2])
+    if programs is not None:
+        wanted = Wanted(engines, bin_dir=programs)
     product = engine.obtain(wanted, tell_nobody)
     authority = make_authority(folder) if WITH_TLS else None
     certificate = (

@@ -18,8 +18,8 @@ from assay.record.seal import write_seal
 from assay.report.diagnosis.document import verdict_words
 from assay.report.results.runs import unjudged_row
 from assay.running.asked.request import RunRequest
-from assay.study.diagnosing.candidates import Candidate
-from assay.study.diagnosing.planning import planned_part, refuted_by_plans
+from assay.study.diagnosing.candidates import LEAVE, Candidate
+from assay.study.diagnosing.planning import planned_part, refuted_by_plans, untimed
 from tests.plans import made, made_plan, with_plans
 from tests.records import write_run
 
@@ -130,6 +130,39 @@ class TestRefuted:
         assert refuted_by_plans(run, BASELINE, before, [candidate("q01")]) == []
         after = {CHANGE: record(tmp_path, CHANGE, SCAN)}
         assert refuted_by_plans(run, BASELINE, after, [candidate("q01")]) == []
+
+
+class TestHypothetical:
+    """A change that the optimiser only assumes is refuted by plans, or left untimed."""
+
+    def assumed(self) -> Candidate:
+        return replace(candidate("q01"), stays=False, is_hypothetical=True)
+
+    def test_an_index_that_changes_no_plan_is_refuted(self, tmp_path: Path) -> None:
+        run = record(tmp_path, "run", SCAN)
+        planned = {name: record(tmp_path, name, SCAN) for name in (BASELINE, CHANGE)}
+        (tried,) = refuted_by_plans(run, BASELINE, planned, [self.assumed()])
+        assert tried.judgement.verdict == "refuted"
+
+    def test_a_plan_with_the_index_has_its_cost(self, tmp_path: Path) -> None:
+        before = record(tmp_path, BASELINE, SCAN, cost=4631.0)
+        after = record(tmp_path, CHANGE, LOOK_UP, cost=8.44)
+        (untried,) = untimed(before, {CHANGE: after}, [self.assumed()])
+        assert "their cost falls from 4,631 to 8.44" in untried.why
+        assert "--allow-changes" in untried.why
+
+    def test_without_costs_no_number_is_shown(self, tmp_path: Path) -> None:
+        before, after = record(tmp_path, BASELINE, SCAN), record(tmp_path, CHANGE, LOOK_UP)
+        (untried,) = untimed(before, {CHANGE: after}, [self.assumed()])
+        assert untried.why.startswith("estimated plans would use the index; ")
+
+    def test_without_captured_plans_the_option_is_named(self, tmp_path: Path) -> None:
+        (untried,) = untimed(None, {}, [self.assumed()])
+        assert untried.why == LEAVE
+
+    def test_a_change_that_can_be_timed_is_left_to_rounds(self, tmp_path: Path) -> None:
+        before, after = record(tmp_path, BASELINE, SCAN), record(tmp_path, CHANGE, LOOK_UP)
+        assert list(untimed(before, {CHANGE: after}, [candidate("q01")])) == []
 
 
 class TestAsked:

@@ -154,6 +154,8 @@ class RunningFacts(BaseModel):
         costs: Disadvantages of the change, worded as a clause.
         session: Clause that is added for a setting that each session can have for itself; None
             without one.
+        assumed_by: Extension with which the optimiser can assume the change without making it;
+            None without one.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -162,6 +164,7 @@ class RunningFacts(BaseModel):
     undo: str | None = None
     costs: str
     session: str | None = None
+    assumed_by: str | None = None
 
 
 class AdviceFacts(BaseModel):

@@ -203,6 +203,24 @@ class TellsExtensions(Protocol):
 
 
 @runtime_checkable
+class AssumesIndexes(Protocol):
+    """Interface of plan readers whose optimiser can assume that an index exists."""
+
+    def assume_indexes(self, statements: Sequence[str]) -> None:
+        """Let the optimiser assume, on this connection only, that indexes exist.
+
+        Later plans without execution may use the indexes. Nothing on the server changes.
+
+        Args:
+            statements: Statements that would create the indexes.
+
+        Raises:
+            EngineError: If the server has no such function, or refuses a statement.
+        """
+        ...
+
+
+@runtime_checkable
 class TellsForeignKeys(Protocol):
     """Interface of plan readers that read foreign keys, if these have no index by default."""
 

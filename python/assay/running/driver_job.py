@@ -54,6 +54,7 @@ def driver_job(
         "schema": asked.schema() if plans else None,
         "plans_executed": request.plans_executed and not request.plans_only,
         "plans_only": request.plans_only,
+        "hypothetical_indexes": list(request.hypothetical_indexes.values()),
         "filling": filling,
         "looks_into_cache": request.state == STATE_LOADED,
         "share": None,

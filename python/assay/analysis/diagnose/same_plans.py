@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -51,6 +52,19 @@ def estimates_suffice(executed: Run, estimated: Run, operations: Sequence[str]) 
     if any(plan.compiling_s or plan.spilled_bytes for plan in concerned):
         return False
     return _are_same(_as_planned(record.plans), _as_planned(read_plans(estimated)), names)
+
+
+def estimated_cost(run: Run, operations: Sequence[str]) -> float | None:
+    """Return the optimiser's cost of some operations, in its own unit; None if a cost is missing.
+
+    Args:
+        run: Run with captured plans.
+        operations: Names of the operations; empty means all.
+    """
+    plans = read_plans(run)
+    costs = [plan.cost for name in operations or plans for plan in plans.get(name, ())]
+    known = [cost for cost in costs if cost is not None]
+    return math.fsum(known) if known and len(known) == len(costs) else None
 
 
 def _are_same(ours: Plans, theirs: Plans, operations: Sequence[str]) -> bool:

@@ -79,6 +79,10 @@ class PostgresPlans:
         """
         return self._facts.extensions()
 
+    def assume_indexes(self, statements: Sequence[str]) -> None:
+        """Create hypothetical indexes with the extension hypopg; implements `AssumesIndexes`."""
+        self._facts.assume_indexes(statements)
+
     def foreign_keys(self) -> list[ForeignKey]:
         """Return foreign keys of all tables except the server's own.
 

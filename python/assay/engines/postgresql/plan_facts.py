@@ -6,9 +6,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 from assay.engines.contract import EngineError
+from assay.engines.postgresql.loading import execute
 from assay.engines.postgresql.plan_asking import ESTIMATED, EXECUTED, error_text, steers
 from assay.engines.postgresql.plan_cache import GENERIC, REPEATED_MAX_S, read
-from assay.engines.postgresql.statements import file_text
+from assay.engines.postgresql.statements import file_text, filled
 from assay.model.catalogue import Alternative, ChangedSetting, ForeignKey, Index
 
 if TYPE_CHECKING:
@@ -53,6 +54,18 @@ class PlanFacts:
         Raises `EngineError`.
         """
         return dict(cast("list[tuple[str, bool]]", self._rows("plans/extensions.sql")))
+
+    def assume_indexes(self, statements: Sequence[str]) -> None:
+        """Create hypothetical indexes, which exist in the memory of this connection only.
+
+        Raises `EngineError`.
+        """
+        schemas = self._rows("plans/hypopg_schema.sql")
+        if not schemas:
+            raise EngineError("the database has no extension hypopg")
+        text = filled("plans/hypothetical_index.sql", schema=str(schemas[0][0]))
+        for statement in statements:
+            execute(self._asker.connection, text, [statement])
 
     def foreign_keys(self) -> list[ForeignKey]:
         """Return foreign keys of all tables except the server's own.

@@ -62,6 +62,8 @@ class RunRequest(PlainOptions):
         plans_executed: Whether plans are captured by execution; otherwise plans have estimates
             only.
         plans_only: Whether only plans are captured, without execution, and no load is executed.
+        hypothetical_indexes: SQL of indexes that do not exist, by a label. The optimiser assumes
+            that they exist while plans are captured without execution.
         forced: Alternative texts of one operation, executed instead of the workload's operations,
             by name such as `q09@3`. Each text has `sql`, `kind` and `words`. The first text leaves
             the plan to the engine.
@@ -112,6 +114,7 @@ class RunRequest(PlainOptions):
     profile_hz: int | None = None
     plans_executed: bool = True
     plans_only: bool = False
+    hypothetical_indexes: dict[str, str] = Field(default_factory=dict)
     forced: dict[str, dict[str, str]] = Field(default_factory=dict)
     rounds: int = 0
     pin: dict[str, list[int]] = Field(default_factory=dict)

@@ -38,7 +38,7 @@ from assay.engines.contract import (
 )
 from assay.engines.discovery import find_engine
 from assay.engines.loading import Prepares
-from assay.engines.plan_reading import HasPlans
+from assay.engines.plan_reading import AssumesIndexes, HasPlans
 from assay.model.errors import AssayError, RunFailedError
 from assay.model.script import Script
 from assay.model.units import NS_PER_S
@@ -53,7 +53,9 @@ from assay.running.plans import Capture, timed_seconds
 from assay.running.processes.control import METERED_HOST, Channel
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
+
+    from assay.engines.plan_reading import PlanReader
 
 
 log = logging.getLogger("assay.host")
@@ -301,6 +303,8 @@ def _captured(
     except AssayError as error:
         return {"error": str(error)}
     try:
+        if refusal := _not_assumed(reader, job["hypothetical_indexes"]):
+            return {"error": refusal}
         seed = job["plan"]["seed"]
         # The inputs are those of the first session, so these executions really happened.
         player = _core.Player(json.dumps(script.facts()), seed, 0)
@@ -314,6 +318,19 @@ def _captured(
     finally:
         reader.close()
     return {"error": None}
+
+
+def _not_assumed(reader: PlanReader, indexes: Sequence[str]) -> str | None:
+    """Let the optimiser assume that indexes exist; return the reason if this is not possible."""
+    if not indexes:
+        return None
+    if not isinstance(reader, AssumesIndexes):
+        return "this engine has no hypothetical indexes"
+    try:
+        reader.assume_indexes(indexes)
+    except AssayError as error:
+        return str(error)
+    return None
 
 
 def _played(

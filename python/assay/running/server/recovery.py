@@ -156,6 +156,7 @@ def _job(asked: Asked, operations: list[str]) -> dict[str, Any]:
         "plans": False,
         "plans_executed": False,
         "plans_only": False,
+        "hypothetical_indexes": [],
         "filling": None,
         "looks_into_cache": False,
         "share": None,

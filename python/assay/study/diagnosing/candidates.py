@@ -6,19 +6,21 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from assay.analysis.diagnose.way import Untried
+from assay.analysis.plans.recorded import captured
 from assay.engines.contract import EngineError
 from assay.engines.discovery import find_engine
 from assay.model.errors import UsageError
 from assay.running.asked.asking import considered
 from assay.study.experiments.discovery import experiments
 from assay.study.experiments.following import followed
+from assay.study.experiments.statements import label_of
 from assay.study.try_ import server_change
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from assay.analysis.try_.calibration import Calibration
-    from assay.model.finding import Finding
+    from assay.model.finding import Change, Finding
     from assay.record.reader import Run
     from assay.running.asked.request import RunRequest
 
@@ -55,6 +57,7 @@ class Candidate:
         expected: Expected saving as a share of the run's time, from the finding and from earlier
             trials.
         slowing: How a resource is slowed, if the change does so; None if it removes the cause.
+        is_hypothetical: Whether the optimiser only assumes the change, so no run with it is timed.
     """
 
     cause: Finding
@@ -65,6 +68,7 @@ class Candidate:
     stays: bool
     expected: float
     slowing: Slowing | None = None
+    is_hypothetical: bool = False
 
 
 def candidates_of(
@@ -114,7 +118,7 @@ def _candidate(
         raise UsageError(f"by hand: {cause.to_try}" if cause.to_try else NOTHING_TO_DO)
     statements = server_change(run, cause)
     if statements is not None and not allow_changes:
-        raise UsageError(LEAVE)
+        return _hypothetical(run, cause, base, statements)
     experiment = experiments()[cause.advice.kind]
     changed = followed(base, cause.advice, find_engine(base.engine), statements)
     considered(changed.request)
@@ -126,6 +130,36 @@ def _candidate(
         experiment.by_plan(cause.advice),
         experiment.stays,
         _expected(cause, history),
+    )
+
+
+def _hypothetical(run: Run, cause: Finding, base: RunRequest, change: Change) -> Candidate:
+    """Return a change of a user's tables that the optimiser assumes instead of making it.
+
+    Raises `UsageError` if the engine or its server cannot assume the change.
+    """
+    assert cause.advice is not None  # noqa: S101 - only causes with advice are tried
+    running = find_engine(base.engine).advising().running
+    facts = next((facts for kind, facts in running.items() if kind == cause.advice.kind), None)
+    extensions = captured(run).extensions
+    if facts is None or facts.assumed_by is None or facts.assumed_by not in extensions:
+        raise UsageError(LEAVE)
+    if not extensions[facts.assumed_by]:
+        raise UsageError(
+            f"{LEAVE}; or create the extension {facts.assumed_by}, with which Assay compares "
+            "estimated plans"
+        )
+    label = f"hypothetical {label_of(cause.advice)}"
+    request = base.changed(hypothetical_indexes={label: change.sql})
+    return Candidate(
+        cause,
+        label,
+        cause.advice.kind,
+        request,
+        by_plan=True,
+        stays=False,
+        expected=cause.effect_share,
+        is_hypothetical=True,
     )
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.analysis.diagnose.judging import Judgement
-from assay.analysis.diagnose.same_plans import estimates_suffice, plans_stayed
-from assay.analysis.diagnose.way import Tried
-from assay.analysis.plans.recorded import read_plans
+from assay.analysis.diagnose.same_plans import estimated_cost, estimates_suffice, plans_stayed
+from assay.analysis.diagnose.way import Tried, Untried
+from assay.analysis.plans.recorded import captured, read_plans
+from assay.study.diagnosing.candidates import LEAVE
 from assay.study.variants import Part, Variant
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from assay.record.reader import Run
     from assay.running.asked.request import RunRequest
@@ -67,6 +68,40 @@ def refuted_by_plans(
             judgement = Judgement("refuted", tuple(about), by_plan=True)
             refuted.append(Tried(candidate.cause, candidate.change, candidate.kind, judgement, ()))
     return refuted
+
+
+def untimed(
+    before: Run | None, planned: Mapping[str, Run], candidates: Sequence[Candidate]
+) -> Iterator[Untried]:
+    """Yield the causes whose change is only hypothetical, with its effect on the estimates.
+
+    Args:
+        before: Run with captured plans without a change, without execution; None without one.
+        planned: Captured plans by the name of the variant, without execution.
+        candidates: Causes that plans do not refute.
+    """
+    for candidate in candidates:
+        if not candidate.is_hypothetical:
+            continue
+        after = planned.get(candidate.change)
+        why = LEAVE
+        if before is not None and after is not None:
+            why = f"{_estimated_effect(before, after, candidate)}; {LEAVE}"
+        yield Untried(candidate.cause, why, candidate.change)
+
+
+def _estimated_effect(before: Run, after: Run, candidate: Candidate) -> str:
+    """Return a clause with the effect of a hypothetical change on plans and estimated costs."""
+    if reason := captured(after).reason:
+        return f"the optimiser could not assume the index ({reason})"
+    about = candidate.cause.operations
+    if plans_stayed(before, after, about):
+        return "no estimated plan uses the index, but execution may change these plans"
+    costs = [estimated_cost(run, about) for run in (before, after)]
+    if None in costs:
+        return "estimated plans would use the index"
+    old, new = (f"{cost:,.4g}" for cost in costs)
+    return f"estimated plans would use the index: their cost falls from {old} to {new}"
 
 
 def _plans_of(request: RunRequest) -> RunRequest:

@@ -20,7 +20,7 @@ from assay.model.verdict import Verdict
 from assay.record.layout import STATUS_COMPLETE
 from assay.record.reader import Run
 from assay.study.diagnosing.candidates import Candidate, candidates_of
-from assay.study.diagnosing.planning import planned_part, refuted_by_plans
+from assay.study.diagnosing.planning import planned_part, refuted_by_plans, untimed
 from assay.study.diagnosing.slowing import slowed_candidate
 from assay.study.several import begun_in
 from assay.study.variants import Part, Study, Variant
@@ -136,9 +136,10 @@ class Diagnosing:
         waiting, untriable = candidates_of(
             run, causes, base, self.history, allow_changes=self.allow_changes
         )
-        refuted = self._refuted(f"step {number} plans", run, base, waiting)
-        done = {tried.change for tried in refuted}
+        refuted, only_planned = self._by_plans(f"step {number} plans", run, base, waiting)
+        done = {tried.change for tried in refuted} | {untried.change for untried in only_planned}
         waiting = [candidate for candidate in waiting if candidate.change not in done]
+        untriable += only_planned
         if not waiting:
             # Nothing can be removed, so the resource that takes most of the time is slowed.
             bound = slowed_candidate(summary, base)
@@ -172,16 +173,22 @@ class Diagnosing:
         )
         return step, None if best is None else best.candidate, is_spent
 
-    def _refuted(
+    def _by_plans(
         self, name: str, run: Run, base: RunRequest, waiting: Sequence[Candidate]
-    ) -> list[Tried]:
-        """Return the causes that plans refute without a timed run, as far as the budget allows."""
-        part = planned_part(name, BASELINE, run, base, waiting)
-        if part is None:
-            return []
-        self._parts.append(part)
-        self._made(name)
-        return refuted_by_plans(run, BASELINE, self._complete(name), waiting)
+    ) -> tuple[list[Tried], list[Untried]]:
+        """Return the causes that plans refute, and those that have only hypothetical plans.
+
+        Plans are captured as far as the budget allows.
+        """
+        planned: dict[str, Run] = {}
+        if (part := planned_part(name, BASELINE, run, base, waiting)) is not None:
+            self._parts.append(part)
+            self._made(name)
+            planned = self._complete(name)
+        refuted = refuted_by_plans(run, BASELINE, planned, waiting)
+        done = {tried.change for tried in refuted}
+        left = [candidate for candidate in waiting if candidate.change not in done]
+        return refuted, list(untimed(planned.get(BASELINE), planned, left))
 
     def _is_over(
         self, racing: Sequence[_Racing], waiting: Sequence[Candidate], round_: int
