@@ -16,6 +16,10 @@ from tests.e2e.test_running_server import folder_of, url_of
 PLANTED = Path(__file__).parents[1] / "planted" / "calibration" / "chatty-basket"
 # Computes for long and keeps no rows, so that no cause of its time can be removed.
 COMPUTED = "select max(i * 7 % 11) from (select generate_series(1, 400000) as i) as made"
+# Five rows, each of which waits for a commit of its own.
+SAVE = ";\n".join(5 * ["insert into readings values (1, 20)"])
+READINGS = "create table readings (id integer, value integer);\n"
+TOGETHER = "save in one transaction"
 PIPELINED, PREPARED = "statements pipelined", "statements prepared"
 # Planning a join of eight tables takes far longer than seeing that no row has this number.
 MANY_JOINS = """select count(*) from pg_class as c
@@ -109,3 +113,24 @@ def test_a_run_that_only_sleeps_has_no_resource_to_slow(server_place: Path, tmp_
     given = (str(folder), "--engine", "postgresql", "--min-time", "1s", "--budget", "1m")
     with server_laboratory(server_place) as lab:
         assert diagnosed(lab, *given)["steps"][0]["tried"] == []
+
+
+@pytest.mark.parametrize("begins", [False, True], ids=["cause", "counterpart"])
+def test_statements_that_commit_one_by_one_are_put_into_one_transaction(
+    server_place: Path, tmp_path: Path, *, begins: bool
+) -> None:
+    text = f"begin;\n{SAVE};\ncommit" if begins else SAVE
+    folder = folder_of(tmp_path, save=text)
+    (folder / "tables.sql").write_text(READINGS, encoding="utf-8")
+    (folder / "workload.toml").write_text('setup = ["tables.sql"]\n', encoding="utf-8")
+    load = ("--clients", "1", "--time", "1s", "--warmup", "200ms")
+    given = (str(folder), "--engine", "sqlite", *load, "--budget", "6s")
+    with server_laboratory(server_place) as lab:
+        document = diagnosed(lab, *given)
+        if begins:
+            assert TOGETHER not in json.dumps(document)
+            return
+        tried = tried_in(document)[TOGETHER]
+        assert (tried["key"], tried["rounds"] > 0) == ("autocommit:save", True)
+        # A commit instead of five saves most of the time, which a busy host does not hide.
+        assert tried["gain"]["share"] > 0, tried["says"]

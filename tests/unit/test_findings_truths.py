@@ -13,6 +13,7 @@ WITHIN = 0.03
 each = pytest.mark.parametrize("truth", TRUTHS, ids=str)
 # Methods that claim nothing that can be built as a cause of a power run: they have tests by name.
 BY_NAME = {
+    "autocommit",
     "bound-by",
     "buffer-manager",
     "forks",

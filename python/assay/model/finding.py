@@ -57,6 +57,7 @@ AdviceKind = Literal[
     "union-all",
     "prepared",
     "pipeline",
+    "one-transaction",
     "technique",
     "slow",
 ]

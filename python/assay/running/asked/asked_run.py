@@ -15,7 +15,7 @@ from assay.record.layout import KIND_PLANNED
 from assay.running.asked.driver_plan import Mix, driver_plan, plan_of, without_dues
 from assay.running.asked.order import LoadOrder, asked_order
 from assay.running.asked.parsing import PREPARED
-from assay.running.asked.played import rolled_back
+from assay.running.asked.played import in_one_transaction, rolled_back
 from assay.running.asked.specified import PieceTexts, PlannedTest, SpecifiedTest, specified
 from assay.running.asked.writing import writing_facts
 from assay.workloads.captured.schedule import recorded_schedule
@@ -124,7 +124,9 @@ class Asked:
         """The script of SQL statements that the run's sessions execute."""
         if self.begin_read_only is not None:
             return rolled_back(self.plain_script, self.begin_read_only)
-        return rolled_back(self.plain_script) if self.request.roll_back else self.plain_script
+        if self.request.roll_back:
+            return rolled_back(self.plain_script)
+        return in_one_transaction(self.plain_script, self.request.one_transaction)
 
     @cached_property
     def plain_script(self) -> Script:

@@ -12,7 +12,7 @@ from assay.running.plans import drawn_row
 from assay.workloads import scripts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from assay.engines.contract import Engine
     from assay.engines.discovery import EngineFolder
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from assay.running.asked.request import RunRequest
     from assay.workloads.contract import Workload
 
-# Statements of a transaction that is rolled back, equal for all engines with transactions.
-BEGIN, ROLLBACK = "begin", "rollback"
+# Statements of transactions, equal for all engines with transactions.
+BEGIN, COMMIT, ROLLBACK = "begin", "commit", "rollback"
 # Spaces and comments before the first word of a statement.
 BEFORE = re.compile(rf"(?:\s|{scripts.COMMENT.pattern})*", re.DOTALL)
 
@@ -118,6 +118,20 @@ def rolled_back(script: Script, begin_text: str = BEGIN) -> Script:
         script,
         operations=tuple(
             replace(operation, statements=(begin, *operation.statements, end))
+            for operation in script.operations
+        ),
+    )
+
+
+def in_one_transaction(script: Script, names: Collection[str]) -> Script:
+    """Return a script in which each execution of the named operations is one transaction."""
+    begin, end = ScriptStatement(BEGIN), ScriptStatement(COMMIT)
+    return replace(
+        script,
+        operations=tuple(
+            replace(operation, statements=(begin, *operation.statements, end))
+            if operation.name in names
+            else operation
             for operation in script.operations
         ),
     )

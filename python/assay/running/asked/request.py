@@ -40,6 +40,7 @@ class RunRequest(PlainOptions):
         durability: The engine's durability level; None if it has no levels, or its settings match
             none.
         durability_settings: Settings of that level that are not among `settings`.
+        one_transaction: Operations whose statements Assay puts into one transaction.
         prepare: SQL that changes the loaded data before the timed part, by the file's name.
         changes: SQL that changes tables of a running server before the timed part, by a label.
         undo: SQL that reverts these changes, by the same labels. The SQL is executed at the end of
@@ -97,6 +98,7 @@ class RunRequest(PlainOptions):
     without: list[str] = Field(default_factory=list)
     durability: str | None = None
     durability_settings: dict[str, str] = Field(default_factory=dict)
+    one_transaction: list[str] = Field(default_factory=list)
     prepare: dict[str, str] = Field(default_factory=dict)
     changes: dict[str, str] = Field(default_factory=dict)
     undo: dict[str, str] = Field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""Finds experiments: every module of the package with an `experiment`."""
+"""Finds experiments: every module of the package and its folders with an `experiment`."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ def experiments() -> Mapping[str, Experiment]:
     """Return every experiment, by the kind of advice that it carries out."""
     package = assay.study.experiments
     modules = [
-        importlib.import_module(f"{package.__name__}.{module_info.name}")
-        for module_info in pkgutil.iter_modules(package.__path__)
+        importlib.import_module(module_info.name)
+        for module_info in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
     ]
     declared = [module.experiment for module in modules if hasattr(module, "experiment")]
     return {experiment.kind: experiment for experiment in declared}

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING
 from assay.analysis.findings.advising import named_setting_advice
 from assay.analysis.findings.waiting.waits import (
     LOCKS,
+    LOG_BYTES,
     locks_wait_for_log,
+    log_parts,
     waited,
     waiting_evidence,
 )
@@ -46,7 +48,6 @@ COMMIT_ROLES = (LOG_MODE, "commit_sync", "second_log_sync")
 LARGER = 4
 
 CHECKPOINT_FIGURE = "checkpoint_pages"
-LOG_BYTES, TEMPORARY_BYTES = "wal_bytes", "temporary_bytes"
 
 
 def find(case: Case) -> list[Finding]:
@@ -55,7 +56,7 @@ def find(case: Case) -> list[Finding]:
 
 
 def _log(case: Case) -> list[Finding]:
-    parts, part = _log_parts(case)
+    parts, part = log_parts(case)
     case = case.with_measured(*parts)
     fractions = waited(case, *parts)
     effect = case.of_run(fractions)
@@ -127,18 +128,6 @@ def _change_words(setting: Setting) -> str:
         return setting.name
     but = f": {setting.but}" if setting.but else ""
     return f"{setting.name} = {setting.cheaper}{but}"
-
-
-def _log_parts(case: Case) -> tuple[tuple[str, ...], str]:
-    """Return the causes that are waits for the log, and the node of the time tree above them.
-
-    If the engine does not separate log writes, all write waits count as log waits, unless temporary
-    files received more bytes.
-    """
-    logged, temporary = case.total(LOG_BYTES) or 0.0, case.total(TEMPORARY_BYTES) or 0.0
-    if case.of_run(case.part("log")) or temporary > logged:
-        return ("log",), "log"
-    return ("log", "disk_write"), "waiting/disk_write"
 
 
 def _checkpoints(case: Case) -> list[Finding]:

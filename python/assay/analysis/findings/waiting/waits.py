@@ -21,6 +21,8 @@ LOCKS, LOG, QUEUE = ("lock", "latch"), ("log", "disk_write"), "run_queue"
 # If sessions that do not wait for a lock or a CPU wait for the log for this share of their time,
 # locks are held while a commit waits for the disk.
 HELD_BY_LOG_MIN = 0.5
+# Counters of bytes that were written to the log and to temporary files.
+LOG_BYTES, TEMPORARY_BYTES = "wal_bytes", "temporary_bytes"
 
 
 def waited(case: Case, *names: str) -> dict[str, float]:
@@ -57,3 +59,15 @@ def locks_wait_for_log(case: Case) -> bool:
     running = 1.0 - locked - case.of_run(case.part(QUEUE))
     logging = case.of_run(case.part(*LOG))
     return min(locked, logging) > 0 and logging >= HELD_BY_LOG_MIN * running
+
+
+def log_parts(case: Case) -> tuple[tuple[str, ...], str]:
+    """Return the causes that are waits for the log, and the node of the time tree above them.
+
+    If the engine does not separate log writes, all write waits count as log waits, unless temporary
+    files received more bytes.
+    """
+    logged, temporary = case.total(LOG_BYTES) or 0.0, case.total(TEMPORARY_BYTES) or 0.0
+    if case.of_run(case.part("log")) or temporary > logged:
+        return ("log",), "log"
+    return ("log", "disk_write"), "waiting/disk_write"

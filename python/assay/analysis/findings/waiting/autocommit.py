@@ -1,0 +1,105 @@
+"""Finds operations whose statements each commit a transaction of their own."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from assay.analysis.findings.operation_shares import names_text
+from assay.analysis.findings.waiting.waits import log_parts, waited, waiting_evidence
+from assay.model.finding import Advice, Evidence
+from assay.model.units import count_text, percent_text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from assay.analysis.findings.case import Case
+    from assay.model.finding import Finding
+
+METHOD = "autocommit"
+# Two statements of an operation may belong to different transactions on purpose.
+COMMITS_MIN = 3
+EFFECT_MIN = 0.05
+NAMED_OPERATIONS = 3
+WRITES = {"insert", "update", "delete", "replace", "merge"}
+READS = {"select", "with", "values", "table"}
+# Parts of a text that may contain a semicolon: comments, strings, quoted names, quoted bodies.
+_OPAQUE = re.compile(
+    r"""(?P<comment>--[^\n]*|/\*.*?\*/)
+    | '(?:[^']|'')*' | "(?:[^"]|"")*" | `[^`]*` | (?P<mark>\$\w*\$).*?(?P=mark)""",
+    re.DOTALL | re.VERBOSE,
+)
+_FIRST_WORD = re.compile(r"\s*\(*\s*(\w+)")
+
+
+def find(case: Case) -> list[Finding]:
+    """Return a finding about operations that wait for one commit per statement."""
+    commits = {
+        name: count
+        for name, text in case.statements.items()
+        if (count := commits_of(text)) >= COMMITS_MIN
+    }
+    if not commits or not _commits_itself(case):
+        return []
+    parts, part = log_parts(case)
+    case = case.with_measured(*parts)
+    waits = waited(case, *parts)
+    fractions = {
+        name: share * (1 - 1 / commits[name]) for name, share in waits.items() if name in commits
+    }
+    effect = case.of_run(fractions)
+    if effect < EFFECT_MIN:
+        return []
+    names = case.largest_first(fractions)
+    first = commits[names[0]]
+    claim = (
+        f"Autocommit: each of the {count_text(first)} writing statements of {names_text(names)} "
+        "commits a transaction of its own; one commit per operation would avoid "
+        f"{percent_text(effect)} of the time, which was waiting for writes and syncs"
+    )
+    tries = case.try_words(METHOD, fractions, "measures it")
+    to_try = f"begin a transaction before the first statement and commit after the last; {tries}"
+    evidence = [
+        *waiting_evidence(case, fractions, parts),
+        *(
+            Evidence(
+                f"{name} has {count_text(commits[name])} writing statements and no transaction",
+                f"statement:{name}",
+            )
+            for name in names[:NAMED_OPERATIONS]
+        ),
+    ]
+    advice = Advice("one-transaction", names[0], {}, effect)
+    finding = case.finding(
+        METHOD, claim, fractions, to_try=to_try, evidence=evidence, advice=advice
+    )
+    return [finding.of(part, saved=(effect, _most(case, fractions, commits)))]
+
+
+def commits_of(text: str) -> int:
+    """Return the number of statements of an operation that commit by themselves.
+
+    The number is 0 if a statement is neither a query nor a plain change of rows, because it may
+    begin or end a transaction.
+
+    Args:
+        text: All statements of the operation, separated by semicolons.
+    """
+    plain = _OPAQUE.sub(lambda match: " " if match["comment"] else " x ", text)
+    statements = [part for part in plain.split(";") if part.strip()]
+    words = [match[1].lower() if (match := _FIRST_WORD.match(part)) else "" for part in statements]
+    if any(word not in WRITES | READS for word in words):
+        return 0
+    return sum(word in WRITES for word in words)
+
+
+def _commits_itself(case: Case) -> bool:
+    """Return True if the run's sessions commit each statement on its own."""
+    request = case.request
+    added = any(request.get(name) for name in ("roll_back", "pipeline", "one_transaction"))
+    return not (added or case.is_observed or case.test is not None)
+
+
+def _most(case: Case, fractions: Mapping[str, float], commits: Mapping[str, int]) -> float:
+    """Return the time without the last statement's share: a commit also costs CPU time."""
+    return case.of_run({name: 1 - 1 / commits[name] for name in fractions})

@@ -1,0 +1,1 @@
+"""Experiments that change what clients do: their number, and how they send statements."""
