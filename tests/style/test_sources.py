@@ -158,7 +158,7 @@ class TestDeadFiles:
                 return "check" in top
             case ("analysis", "figures" | "findings", *_):
                 return bool({"figure", "find"} & top)
-            case ("probes", _) | ("study", "experiments", _):
+            case ("probes", _) | ("study", "experiments", *_):
                 return bool({"probe", "experiment"} & top)
             case ("engines", "providers", _):
                 return "provider" in top
