@@ -6,9 +6,13 @@ import json
 
 import pytest
 
+from assay.analysis.findings.indexes import missing_index
+from assay.engines.discovery import find_engine
 from assay.engines.postgresql.plan_reads import columns_of
 from assay.engines.postgresql.plan_times import thread_seconds, walk
+from assay.engines.postgresql.plans import normalised
 from assay.model.plan import OPERATORS
+from tests.cases import case, operation
 from tests.plans import NATIVE, native, node, nodes, plan_of
 
 KEPT = sorted(path.stem for path in (NATIVE / "postgresql").glob("*.json"))
@@ -230,8 +234,6 @@ def test_rows_of_an_inner_side_are_those_of_its_join() -> None:
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", "[{}]", '[{"Plan": {}}]', '[{"Plan": 1}]', "{"])
 def test_other_texts_are_refused(text: str) -> None:
-    from assay.engines.postgresql.plans import normalised
-
     with pytest.raises(ValueError, match=r"."):
         normalised(text, "q01", 0, "file")
 
@@ -289,3 +291,24 @@ def test_of_rows_that_a_join_is_given_whole_the_columns_that_it_takes_count() ->
     # What is computed for a value is no column.
     hashed = plan_of("postgresql", "hashed-subplan-18")
     assert nodes(hashed, "t")[0].columns == ("a",)
+
+
+def test_rows_of_a_function_are_those_of_no_table() -> None:
+    """No index helps a condition on the rows that a function returns."""
+    facts = {
+        "Node Type": "Function Scan",
+        "Function Name": "generate_series",
+        "Filter": "(md5((n)::text) ~~ 'aa%'::text)",
+        "Plan Rows": 2,
+        "Actual Rows": 39,
+        "Actual Loops": 1,
+        "Actual Total Time": 10.0,
+        "Rows Removed by Filter": 7961,
+    }
+    text = json.dumps([{"Plan": facts, "Planning Time": 0.1, "Execution Time": 10.0}])
+    made = normalised(text, "q01", 0, "file")
+    assert (made.root.operator, made.root.native) == ("values", "Function Scan")
+    assert not made.root.is_full_scan
+    spent = operation("q01", overrides={"seconds": 0.01}, cpu_user=1.0)
+    advice = find_engine("postgresql").advice() or {}
+    assert missing_index.find(case(spent, plans={"q01": (made,)}, advice=advice)) == []
