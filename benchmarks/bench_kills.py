@@ -184,8 +184,17 @@ def _left(lab: Lab) -> Iterator[str]:
     # Half a data set stays until the next run, which makes it anew.
     while (lab.strays() or lab.left_behind(DATA)) and time.monotonic() < deadline_s:
         time.sleep(0.1)
-    yield from (f"process {pid}" for pid in lab.strays())
+    late_s = GONE_WITHIN_S + time.monotonic() - deadline_s
+    yield from (f"process {pid} ({_command(pid)}) after {late_s:.1f} s" for pid in lab.strays())
     yield from lab.left_behind(DATA)
+
+
+def _command(pid: int) -> str:
+    """Return the command line of a process; empty if it has ended."""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode().strip()
+    except OSError:
+        return ""
 
 
 def _unreadable(lab: Lab, record: Path) -> str | None:

@@ -104,6 +104,10 @@ class TestSlowed:
         assert judgement.verdict == "refuted"
         assert verdict_words(judgement, None).startswith("0.8 % of the time depends on it, ")
 
+    def test_noise_makes_no_share_above_all_of_the_time(self) -> None:
+        said = verdict_words(judge_slowed(slowed(2.8, 2.81, 2.8, 2.79, 2.8), 2.0), None)
+        assert said == "100 % of the time depends on it, 100 % to 100 %"
+
     def test_the_factor_counts(self) -> None:
         judgement = judge_slowed(slowed(1.4, 1.41, 1.4, 1.39), 1.5)
         assert judgement.dependence is not None

@@ -12,6 +12,7 @@ from assay.analysis.host.memory import memory_peaks
 from assay.analysis.load_plan import load_of
 from assay.analysis.summarise import summarise
 from assay.model.units import duration_text, percent_text
+from assay.report.diagnosis.words import dependent_share
 from assay.report.sections.try_ import trial_document
 
 if TYPE_CHECKING:
@@ -185,10 +186,10 @@ def _gain_words(judgement: Judgement, run_s: float | None) -> str:
 
 def _dependence_words(dependence: Dependence) -> str:
     """Return a clause on the share of the time that depends on a slowed resource."""
-    share = f"{percent_text(max(0.0, dependence.share))} of the time depends on it"
+    share = f"{dependent_share(dependence.share)} of the time depends on it"
     if dependence.interval is None:
         return share
-    low, high = (percent_text(max(0.0, end)) for end in dependence.interval)
+    low, high = map(dependent_share, dependence.interval)
     return f"{share}, {low} to {high}"
 
 

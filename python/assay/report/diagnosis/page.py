@@ -4,9 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.model.units import percent_text, seconds_text
+from assay.model.units import seconds_text
 from assay.report.diagnosis.charts import charts_of
-from assay.report.diagnosis.words import beside, gain_text, signed, step_words, title, way_words
+from assay.report.diagnosis.words import (
+    beside,
+    dependent_share,
+    gain_text,
+    signed,
+    step_words,
+    title,
+    way_words,
+)
 from assay.report.page.rendering import rendered_article
 
 if TYPE_CHECKING:
@@ -55,7 +63,7 @@ def _measured(tried: TriedCause) -> str | None:
     if tried["by_plan"]:
         return None
     if tried["dependence"] is not None:
-        return f"{percent_text(max(0.0, tried['dependence']['share']))} depends on it"
+        return f"{dependent_share(tried['dependence']['share'])} depends on it"
     return gain_text(tried["gain"])
 
 

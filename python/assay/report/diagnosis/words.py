@@ -64,6 +64,14 @@ def times_words(tried: TriedCause) -> str:
     )
 
 
+def dependent_share(share: float) -> str:
+    """Return the share of the time that depends on a resource as text, within 0 % to 100 %.
+
+    Noise can move the measured share, or an end of its interval, beyond these limits.
+    """
+    return percent_text(min(1.0, max(0.0, share)))
+
+
 def signed(share: float) -> str:
     """Return a saved share of time as text, with a minus sign if the time grew."""
     return percent_text(share) if share >= 0 else f"\u2212{percent_text(-share)}"
