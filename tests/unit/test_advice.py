@@ -342,6 +342,20 @@ def test_a_union_is_sent_with_its_duplicates(tmp_path: Path) -> None:
         followed(request, Advice("union-all", "sum"), engine)
 
 
+@pytest.mark.parametrize("engine", ["mysql", "mariadb"])
+def test_numbers_that_hide_an_index_are_sent_as_text(tmp_path: Path, engine: str) -> None:
+    folder = tmp_path / "offices"
+    folder.mkdir()
+    (folder / "by_badge.sql").write_text("select room from staff where badge = 8025", "utf-8")
+    (folder / "by_name.sql").write_text("select room from staff where name = 'Ada'", "utf-8")
+    request = RunRequest(workload=str(folder), engine=engine, scale=1)
+    changed = followed(request, Advice("text-values", "by_badge"), find_engine(engine))
+    assert changed.text == "by_badge with text values"
+    assert changed.request.remove == ["by_badge/numbers"]
+    with pytest.raises(UsageError, match="can remove numbers from a single query only"):
+        followed(request, Advice("text-values", "by_name"), find_engine(engine))
+
+
 def test_an_index_has_the_access_method_of_its_advice() -> None:
     values = {"expression": '"body" jsonb_path_ops', "method": "gin"}
     request = RunRequest(workload="tpch", engine="postgresql", scale=0.01)

@@ -62,6 +62,8 @@ class TestReasons:
         (finding,) = unused_index.find(scan_of(condition, index))
         assert why in finding.claim
         assert missing_index.find(scan_of(condition, index)) == []
+        kind = None if finding.advice is None else finding.advice.kind
+        assert (kind == "text-values") is ("with a number" in why)
 
     @pytest.mark.parametrize(
         ("condition", "types"),

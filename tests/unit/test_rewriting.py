@@ -210,6 +210,24 @@ class TestParts:
     def test_a_query_without_hints_has_no_such_part(self) -> None:
         assert "hints" not in named("select a from t where a > 1")
 
+    @pytest.mark.parametrize("dialect", ["mysql", "mariadb"])
+    def test_numbers_that_are_compared_with_columns_are_texts(self, dialect: str) -> None:
+        asked = "select a from t where a = ${x} and b in (1, 2) and a < 3 and 7 = 7"
+        rewritten = " ".join(without_part(asked, [dialect], "numbers").text.lower().split())
+        assert "a = cast(${x} as char)" in rewritten
+        assert "b in (cast(1 as char), cast(2 as char))" in rewritten
+        assert "a < 3" in rewritten
+        assert "7 = 7" in rewritten
+
+    def test_other_engines_convert_the_number_and_not_the_column(self) -> None:
+        for dialect in ("postgresql", "sqlite", "duckdb"):
+            with pytest.raises(UsageError, match="no part 'numbers'"):
+                without_part("select a from t where a = 1", [dialect], "numbers")
+
+    def test_a_query_without_numbers_has_no_such_part(self) -> None:
+        with pytest.raises(UsageError, match="no part 'numbers'"):
+            without_part("select a from t where a = 'x' and b = c", ["mysql"], "numbers")
+
     @pytest.mark.parametrize("dialect", ["postgresql", "duckdb", "sqlite"])
     def test_unions_keep_their_duplicates(self, dialect: str) -> None:
         asked = "select a from t union select b from u union all select k from u order by 1"

@@ -55,6 +55,7 @@ AdviceKind = Literal[
     "ablation",
     "hint",
     "union-all",
+    "text-values",
     "prepared",
     "pipeline",
     "one-transaction",

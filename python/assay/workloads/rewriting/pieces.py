@@ -29,6 +29,10 @@ FUNCTION = "function"
 HINTS = "hints"
 # The removal of duplicates by `union`.
 UNION = "union"
+# Numbers that are compared with columns. In MySQL and MariaDB, a comparison with a number converts
+# a text column, so that no index on the column serves the comparison.
+NUMBERS = "numbers"
+CONVERT_COLUMNS = {"mysql", "mariadb"}
 
 
 @dataclass(frozen=True)
@@ -55,6 +59,8 @@ def pieces_of(query: Query, dialects: Sequence[str]) -> list[Piece]:
         pieces.append(Piece(COMPUTATION, phrase, remove))
     pieces += _hints(query, dialects)
     pieces += _unions(query)
+    if CONVERT_COLUMNS.intersection(dialects):
+        pieces += _numbers(query, dialects)
     block = query.outermost
     if block is not None:
         pieces += _clauses(block, dialects)
@@ -89,6 +95,27 @@ def _unions(query: Query) -> Iterator[Piece]:
 def _keep_all(unions: Sequence[exp.Union]) -> None:
     for union in unions:
         union.set("distinct", value=False)
+
+
+def _numbers(query: Query, dialects: Sequence[str]) -> Iterator[Piece]:
+    """Yield all numbers that a query compares with columns as one part, which texts replace."""
+    numbers = [
+        (comparison, value)
+        for comparison in query.tree.find_all(exp.EQ, exp.NullSafeEQ, exp.In)
+        if isinstance(comparison.this, exp.Column)
+        for value in [*comparison.expressions, comparison.args.get("expression")]
+        if isinstance(value, exp.Literal) and value.is_number
+    ]
+    if numbers:
+        comparisons = dict.fromkeys(text_of(comparison, dialects) for comparison, _ in numbers)
+        phrase = f"numbers instead of texts in {', '.join(comparisons)}"
+        yield Piece(NUMBERS, phrase, partial(_as_texts, [value for _, value in numbers]))
+
+
+def _as_texts(numbers: Sequence[exp.Literal]) -> None:
+    for number in numbers:
+        # A parameter of the text stands for a number, too, and its value is not known here.
+        number.replace(exp.cast(number.copy(), exp.DataType.Type.CHAR))
 
 
 def _hint_text(node: exp.Expr, key: str, dialects: Sequence[str]) -> str:

@@ -75,6 +75,8 @@ class Unused:
         key: SQL key of an index that serves the condition; None if no index does.
         hinted: Operation whose statement has a hint against the index; None without a hint.
         settle: Measurement that would show whether the index finds few rows; None if it is known.
+        numbers_in: Operation that compares the column, which is text, with a number; None if it
+            does not.
     """
 
     index: Index
@@ -85,19 +87,22 @@ class Unused:
     key: str | None = None
     hinted: str | None = None
     settle: str | None = None
+    numbers_in: str | None = None
 
 
 def unused_advice(case: Case, unused: Unused, gain_share: float) -> Advice | None:
     """Return the advice to make an index usable, or to create one that serves the condition.
 
-    The advice is a setting, the statement without a hint, a statement that makes the index usable
-    again, or an index on an expression.
+    The advice is a setting, the statement without a hint or with texts instead of numbers, a
+    statement that makes the index usable again, or an index on an expression.
     """
     other = unused.alternative
     if other is not None and other.kind == "setting" and other.value is not None:
         return named_setting_advice(other.change, other.value, gain_share, by_plan=True)
     if unused.hinted is not None:
         return Advice("hint", unused.hinted, {}, gain_share)
+    if unused.numbers_in is not None:
+        return Advice("text-values", unused.numbers_in, {}, gain_share)
     index = unused.index
     if not index.valid and index.mend is not None:
         return Advice(
@@ -281,7 +286,7 @@ def _condition_reason(
     if _is_text(index) and (number := re.search(_NUMBER.format(name), bare)):
         why = f"{column} is text and is compared with a number, {number[0].strip()}"
         to_try = f"compare {column} with text (a value in quotes, or a parameter of type text)"
-        return Unused(index, why, to_try, at)
+        return Unused(index, why, to_try, at, numbers_in=scan.operation)
     if cast := re.search(_CAST.format(name), bare):
         converted = condition[slice(*cast.span())].strip()
         why = f"the condition converts {column}: {converted}"
