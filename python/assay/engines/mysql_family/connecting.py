@@ -15,6 +15,7 @@ from weakref import WeakSet
 from assay.engines.contract import EngineError
 from assay.engines.mysql_family import securing
 from assay.engines.mysql_family.statements import filled
+from assay.engines.typed_password import ASK_PASSWORD, password_for
 from assay.model.secrets import without_secrets
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ SETTING = "set."
 # Assay's program name in the server's list of connections.
 PROGRAM = "assay"
 PASSWORD_VARIABLE = "MYSQL_PWD"  # noqa: S105 - where it is, not what it is
-GIVEN_IN = f"{PASSWORD_VARIABLE} or in the DSN"
+GIVEN_IN = f"{PASSWORD_VARIABLE}, in the DSN, or at the terminal with {ASK_PASSWORD}"
 NOBODY_LISTENS, UNSECURED = 2002, 2026
 # Remedies by error number of the server and the client library.
 MENDS = {
@@ -97,7 +98,7 @@ def read_dsn(dsn: str, schemes: Sequence[str] = ()) -> Address:
         "port": port or PORT,
         "unix_socket": said.get("unix_socket"),
         "user": unquote(url.username or os.environ.get("USER", "")),
-        "password": os.environ.get(PASSWORD_VARIABLE, "") if given is None else given,
+        "password": password_for(given, PASSWORD_VARIABLE) or "",
         "database": unquote(url.path.lstrip("/")) or None,
         **securing.read_security(said),
         "connect_timeout": int(said.get("connect_timeout", CONNECT_PATIENCE_S)),

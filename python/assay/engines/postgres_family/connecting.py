@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.engines.contract import EngineError
+from assay.engines.typed_password import ASK_PASSWORD
 from assay.model.secrets import without_secrets
 
 if TYPE_CHECKING:
@@ -21,7 +22,10 @@ if TYPE_CHECKING:
     Connection = psycopg.Connection[tuple[object, ...]]
 
 CONNECT_PATIENCE_S = 10
-GIVEN_IN = "PGPASSWORD, in a password file (PGPASSFILE, ~/.pgpass) or in the DSN"
+GIVEN_IN = (
+    "PGPASSWORD, in a password file (PGPASSFILE, ~/.pgpass), in the DSN, or at the terminal with"
+    f" {ASK_PASSWORD}"
+)
 # Authentication method that an unverified server must not request, unless the DSN allows it.
 REQUIRED_PROOF = "!password"
 CLEARTEXT = (
