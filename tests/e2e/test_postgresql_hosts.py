@@ -6,7 +6,10 @@ import itertools
 import json
 import os
 import signal
+import socket
+import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +22,14 @@ from assay.engines.contract import EngineError
 from assay.engines.postgresql.connecting import connect, read_dsn
 from assay.engines.postgresql.hosts import SESSIONS
 from assay.record.reader import Run
-from tests.e2e.conftest import PATIENCE_S, Lab, reachable_directory, wait_for_phase, wait_until
+from tests.e2e.conftest import (
+    PATIENCE_S,
+    Lab,
+    end,
+    reachable_directory,
+    wait_for_phase,
+    wait_until,
+)
 from tests.e2e.postgresql_pair import HOST, Pair, pair_of_servers
 
 SCRIPT = json.dumps({"operations": []})
@@ -27,6 +37,9 @@ NUMBERS = itertools.count()
 PRIMARY, STANDBY, REFUSED = "primary", "standby", "refused"
 CLOSED_PORT = 1
 ENGINE = ("--engine", "postgresql")
+ESTABLISHED = "01"
+# A connection attempt takes 10 s; what remains after Ctrl-C is the end of the process.
+CTRL_C_MAX_S = 2.0
 
 
 @pytest.fixture(scope="module")
@@ -277,6 +290,57 @@ def test_sessions_go_on_with_the_other_server_when_one_is_killed(
     since_s = (events["finished_ns"].max() - last_ok["finished_ns"].min()) / 1e9
     assert last_ok.height == 8
     assert since_s < 1.0
+
+
+@contextmanager
+def silent_port() -> Iterator[int]:
+    """A port that takes connections and never answers."""
+    with socket.socket() as listening:
+        listening.bind((HOST, 0))
+        listening.listen()
+        yield int(listening.getsockname()[1])
+
+
+@pytest.mark.parametrize("target", ["any", "read-write", "prefer-standby"])
+def test_administration_goes_on_after_a_server_that_does_not_answer(
+    pair: Pair, target: str
+) -> None:
+    expected = STANDBY if target == "prefer-standby" else PRIMARY
+    with silent_port() as silent:
+        ports = f"{silent},{pair.primary.port},{pair.standby.port}"
+        keywords = {"host": f"localhost,{HOST},{HOST}", "port": ports, "connect_timeout": 1}
+        dsn = listed(pair, "ps", **keywords, target_session_attrs=target)
+        assert by_libpq(pair, dsn) == expected
+        assert by_administration(pair, dsn) == expected
+        only = listed(pair, "-", port=silent, connect_timeout=1, target_session_attrs=target)
+        with pytest.raises(EngineError, match=f"port {silent} failed: timeout expired"):
+            connect(only, "administration")
+
+
+@pytest.mark.parametrize("servers", [1, 2])
+def test_ctrl_c_ends_the_wait_for_servers_that_do_not_answer(
+    server_lab: Lab, tmp_path: Path, servers: int
+) -> None:
+    with silent_port() as silent:
+        ports, hosts = (",".join([str(it)] * servers) for it in (silent, HOST))
+        dsn = psycopg.conninfo.make_conninfo("", host=hosts, port=ports, user="u", dbname="d")
+        started = server_lab.begin("run", str(folder_of(tmp_path)), "--dsn", dsn, *ENGINE)
+        wait_until(lambda: is_connected(silent), "assay does not connect")
+        # Its wait for the first answer has begun.
+        time.sleep(0.2)
+        since_s = time.monotonic()
+        code, errors = end(started)
+        took_s = time.monotonic() - since_s
+    assert code == 2, errors
+    assert "stopped by Ctrl-C" in errors
+    assert took_s < CTRL_C_MAX_S
+    assert not server_lab.runs.exists()
+
+
+def is_connected(port: int) -> bool:
+    """Whether a connection to a port of this host is established, by the kernel's table."""
+    rows = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
+    return any(row[2].endswith(f":{port:04X}") and row[3] == ESTABLISHED for row in rows)
 
 
 def test_the_address_of_sessions_keeps_the_list(pair: Pair) -> None:
