@@ -38,6 +38,8 @@ PRIMARY, STANDBY, REFUSED = "primary", "standby", "refused"
 CLOSED_PORT = 1
 ENGINE = ("--engine", "postgresql")
 ESTABLISHED = "01"
+# The time without a primary.
+PROMOTED_AFTER_S = 1.0
 # A connection attempt takes 10 s; what remains after Ctrl-C is the end of the process.
 CTRL_C_MAX_S = 2.0
 
@@ -290,6 +292,56 @@ def test_sessions_go_on_with_the_other_server_when_one_is_killed(
     since_s = (events["finished_ns"].max() - last_ok["finished_ns"].min()) / 1e9
     assert last_ok.height == 8
     assert since_s < 1.0
+
+
+def test_sessions_go_on_with_the_promoted_standby_when_the_primary_is_killed(
+    server_place: Path, server_lab: Lab, tmp_path: Path
+) -> None:
+    folder = folder_of(tmp_path)
+    (folder / "one.sql").write_text("update items set twice = twice + 2 where id = 17")
+    with reachable_directory() as place, pair_of_servers(server_place / "cache", place) as pair:
+        dsn = listed(pair, "ps", target_session_attrs="read-write", connect_timeout=2)
+        arguments = ["run", str(folder), "--dsn", dsn, *ENGINE, "--clients", "4", "--allow-writes"]
+        started = server_lab.begin(*arguments, "--warmup", "0s", "--time", "8s")
+        path = wait_for_phase(server_lab, started, "measured")
+        wait_until(lambda: servers_of(path).height >= 4, "sessions are not recorded")
+        os.kill(pair.primary.pid, signal.SIGQUIT)
+        wait_until(lambda: not is_running(pair.primary.pid), "the primary does not end")
+        time.sleep(PROMOTED_AFTER_S)
+        pair.promote()
+        _, errors = started.communicate(timeout=PATIENCE_S)
+        assert started.returncode in (0, 3), errors
+        assert "Traceback" not in errors
+        twice = pair.standby.ask("select twice from items where id = 17")[0][0]
+    document = server_lab.document("show", "latest", code=started.returncode)
+    assert document["status"] == "complete"
+    first, second = document["conditions"]["servers"]
+    assert (first["server"], second["server"]) == (pair.primary.address, pair.standby.address)
+    assert (first["sessions"], second["sessions"]) == (4, 4)
+    assert first["since_s"] is None
+    # All operations of a time without a primary fail, and are counted.
+    events = Run(path).table("events").with_columns(pl.col("outcome").cast(pl.String))
+    (operation,) = document["operations"]
+    assert operation["failed"] == events.filter(pl.col("outcome") == "failed").height > 0
+    ends = events.filter(pl.col("outcome") == "ok")["finished_ns"].sort()
+    gap_s = ends.diff().max() / 1e9
+    assert gap_s >= PROMOTED_AFTER_S
+    assert second["outage_s"] == pytest.approx(gap_s, abs=1e-3)
+    assert 0 < second["since_s"] < 8
+    header = " ".join(server_lab.assay("show", "latest").stdout.split())
+    assert f"{pair.standby.address} (4 connections, from" in header
+    assert "without a successful operation" in header
+    # Asynchronous replication may lose acknowledged updates, and invents none.
+    assert 34 < twice <= 34 + 2 * events.filter(pl.col("outcome") == "ok").height
+
+
+def is_running(pid: int) -> bool:
+    """Whether a process exists and is no zombie."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state != "Z"
 
 
 @contextmanager

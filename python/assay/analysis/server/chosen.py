@@ -1,4 +1,7 @@
-"""Counts the connections of sessions to each server, for DSNs that name several servers."""
+"""Counts the connections of sessions to each server, for DSNs that name several servers.
+
+After a failover, it also gives the time from which sessions used another server, and the outage.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import polars as pl
+
+from assay.analysis.operations import NS, measured, window_ns
 
 if TYPE_CHECKING:
     from assay.record.reader import Run
@@ -21,11 +26,18 @@ class ChosenServer:
         server: Address and port, or the file of a Unix socket.
         sessions: Number of sessions that were connected to it at some time.
         connections: Number of connections, including new ones after a loss.
+        since_s: Seconds from the start of the measured part until the first session went on with
+            this server instead of another one. None if sessions chose it at first, or nothing was
+            measured.
+        outage_s: Seconds around `since_s` in which no session completed an operation successfully.
+            None without `since_s`, or if no operation succeeded before or after.
     """
 
     server: str
     sessions: int
     connections: int
+    since_s: float | None = None
+    outage_s: float | None = None
 
 
 def chosen_servers(run: Run) -> tuple[ChosenServer, ...] | None:
@@ -36,10 +48,39 @@ def chosen_servers(run: Run) -> tuple[ChosenServer, ...] | None:
     """
     if not run.has(STREAM) or run.table(STREAM).is_empty():
         return None
+    is_later = pl.int_range(pl.len()).over("session") > 0
     counts = (
         run.table(STREAM)
         .sort("time_ns", "session")
-        .group_by(pl.col("server").cast(pl.String), maintain_order=True)
-        .agg(pl.col("session").n_unique().alias("sessions"), pl.len().alias("connections"))
+        .with_columns(pl.col("server").cast(pl.String), is_later.alias("is_later"))
+        .group_by("server", maintain_order=True)
+        .agg(
+            pl.col("session").n_unique().alias("sessions"),
+            pl.len().alias("connections"),
+            pl.col("time_ns").first(),
+            pl.col("is_later").first(),
+        )
     )
-    return tuple(ChosenServer(**row) for row in counts.to_dicts())
+    return tuple(
+        ChosenServer(
+            row["server"],
+            row["sessions"],
+            row["connections"],
+            *(_failover(run, row["time_ns"]) if row["is_later"] else (None, None)),
+        )
+        for row in counts.to_dicts()
+    )
+
+
+def _failover(run: Run, time_ns: int) -> tuple[float | None, float | None]:
+    """Return when a server was first used in the measured part, and the outage, in seconds."""
+    events = run.table("events")
+    window = window_ns(events)
+    if window is None or time_ns < window[0]:
+        return None, None
+    ends = measured(events).filter(pl.col("outcome") == "ok")["finished_ns"]
+    before, after = ends.filter(ends < time_ns).max(), ends.filter(ends >= time_ns).min()
+    since_s = (time_ns - window[0]) * NS
+    if not isinstance(before, int) or not isinstance(after, int):
+        return since_s, None
+    return since_s, (after - before) * NS
