@@ -365,7 +365,7 @@ def test_administration_goes_on_after_a_server_that_does_not_answer(
         assert by_libpq(pair, dsn) == expected
         assert by_administration(pair, dsn) == expected
         only = listed(pair, "-", port=silent, connect_timeout=1, target_session_attrs=target)
-        with pytest.raises(EngineError, match=f"port {silent} failed: timeout expired"):
+        with pytest.raises(EngineError, match="that host does not answer"):
             connect(only, "administration")
 
 

@@ -55,15 +55,17 @@ def test_a_failover_has_a_time_and_an_outage(tmp_path: Path) -> None:
     events = measured(run.table("events"))
     begun_ns, _ = window_ns(events) or (0, 0)
     ends_s = [(it - begun_ns) / 1e9 for it in events.filter(outcome="ok")["finished_ns"]]
-    gap_s = min(end for end in ends_s if end >= 1.0) - max(end for end in ends_s if end < 1.0)
+    # The driver notes a connection after the first operation on it.
+    before_s, first_s = sorted(end for end in ends_s if end <= 1.0)[-2:]
+    gap_s = first_s - before_s
     assert second.outage_s == pytest.approx(gap_s)
     (text,) = server_words(document(run, run.dir)["conditions"]["servers"])
     shown = seconds_text(gap_s)
     assert f"{SECOND} (1 connection, from 1.00 s on after {shown} without a successful" in text
 
 
-@pytest.mark.parametrize("at_s", [-1.0, 0.0, 1e6])
-def test_without_operations_on_both_sides_there_is_no_outage(tmp_path: Path, at_s: float) -> None:
+@pytest.mark.parametrize("at_s", [-1.0, 0.0])
+def test_without_an_operation_before_there_is_no_outage(tmp_path: Path, at_s: float) -> None:
     _, second = chosen_servers(failed_over(tmp_path, at_s)) or ()
     assert second.outage_s is None
 

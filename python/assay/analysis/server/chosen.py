@@ -6,7 +6,7 @@ After a failover, it also gives the time from which sessions used another server
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -29,8 +29,9 @@ class ChosenServer:
         since_s: Seconds from the start of the measured part until the first session went on with
             this server instead of another one. None if sessions chose it at first, or nothing was
             measured.
-        outage_s: Seconds around `since_s` in which no session completed an operation successfully.
-            None without `since_s`, or if no operation succeeded before or after.
+        outage_s: Longest time in seconds without a successful operation of any session, before or
+            during the first operation on this server. None without `since_s`, or if no operation
+            succeeded before that one.
     """
 
     server: str
@@ -58,6 +59,7 @@ def chosen_servers(run: Run) -> tuple[ChosenServer, ...] | None:
             pl.col("session").n_unique().alias("sessions"),
             pl.len().alias("connections"),
             pl.col("time_ns").first(),
+            pl.col("session").first().alias("first_session"),
             pl.col("is_later").first(),
         )
     )
@@ -66,21 +68,32 @@ def chosen_servers(run: Run) -> tuple[ChosenServer, ...] | None:
             row["server"],
             row["sessions"],
             row["connections"],
-            *(_failover(run, row["time_ns"]) if row["is_later"] else (None, None)),
+            *(_failover(run, row) if row["is_later"] else (None, None)),
         )
         for row in counts.to_dicts()
     )
 
 
-def _failover(run: Run, time_ns: int) -> tuple[float | None, float | None]:
-    """Return when a server was first used in the measured part, and the outage, in seconds."""
-    events = run.table("events")
+def _failover(run: Run, row: dict[str, Any]) -> tuple[float | None, float | None]:
+    """Return when a server was first used in the measured part, and the outage, in seconds.
+
+    The driver notes a connection after the first operation on it.
+    """
+    events, time_ns = run.table("events"), row["time_ns"]
     window = window_ns(events)
     if window is None or time_ns < window[0]:
         return None, None
-    ends = measured(events).filter(pl.col("outcome") == "ok")["finished_ns"]
-    before, after = ends.filter(ends < time_ns).max(), ends.filter(ends >= time_ns).min()
     since_s = (time_ns - window[0]) * NS
-    if not isinstance(before, int) or not isinstance(after, int):
+    successes = measured(events).filter(pl.col("outcome") == "ok").sort("finished_ns")
+    ends = successes["finished_ns"]
+    first = successes.filter(
+        (pl.col("session") == row["first_session"]) & (pl.col("finished_ns") <= time_ns)
+    ).tail(1)
+    if first.is_empty():
         return since_s, None
-    return since_s, (after - before) * NS
+    begun_ns, ended_ns = first.select("started_ns", "finished_ns").row(0)
+    before = ends.filter(ends < begun_ns).tail(1)
+    if before.is_empty():
+        return since_s, None
+    gaps_ns = pl.concat([before, ends.filter(ends.is_between(begun_ns, ended_ns))]).diff()
+    return since_s, float(gaps_ns.drop_nulls().to_numpy().max()) * NS

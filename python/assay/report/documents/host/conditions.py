@@ -38,8 +38,8 @@ class ChosenServerRow(TypedDict):
     """Seconds from the start of the measured part until the first session went on with this server
     instead of another one; null if sessions chose it at first."""
     outage_s: NotRequired[float | None]
-    """Seconds around `since_s` in which no session completed an operation successfully; null
-    without `since_s`, or if no operation succeeded before or after."""
+    """Longest time in seconds without a successful operation of any session, before or during the
+    first operation on this server; null without `since_s`, or if none succeeded before."""
 
 
 class WritesSection(TypedDict):
