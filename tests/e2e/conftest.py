@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import pytest
 
@@ -93,15 +93,16 @@ class Lab:
         assert result.returncode == 0, result.stderr
         return Path(result.stdout.strip()).read_text(encoding="utf-8")
 
-    def begin(self, *arguments: str) -> subprocess.Popen[str]:
-        started = subprocess.Popen(
-            [str(ASSAY), *arguments],
-            env=self.env(),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            start_new_session=True,
-        )
+    def begin(self, *arguments: str, **how: Any) -> subprocess.Popen[str]:
+        """Starts a command; `how` are further arguments of `Popen`."""
+        given: dict[str, Any] = {
+            "env": self.env(),
+            "stdout": subprocess.PIPE,
+            "stderr": subprocess.PIPE,
+            "text": True,
+            "start_new_session": True,
+        }
+        started = subprocess.Popen([str(ASSAY), *arguments], **(given | how))
         self.begun.append(started)
         return started
 

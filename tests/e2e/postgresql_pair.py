@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,12 +15,14 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from assay.engines.contract import Place, Product, Wanted, tell_nobody
 from assay.engines.discovery import find_engine
 from assay.engines.postgresql.engine import PostgresEngine
+from assay.engines.postgresql.programs import find_programs
 from assay.record.writer import new_run_id
 from assay.running.processes.launcher import Guardian
 from assay.running.server.serving import ServerLauncher
 from tests.e2e.conftest import POSTGRESQL, wait_until
 
 HOST, DATABASE = "127.0.0.1", "postgres"
+PROMOTION_MAX_S = 60.0
 SETTINGS = {
     "fsync": "off",
     "max_connections": "40",
@@ -60,10 +62,14 @@ class Node:
 
 @dataclass(frozen=True)
 class Pair:
-    """A primary and its standby, which have the same data and the same password."""
+    """A primary and its standby, which have the same data and the same password.
+
+    `promote` makes the standby a primary, as an administrator would.
+    """
 
     primary: Node
     standby: Node
+    promote: Callable[[], None]
 
     def dsn(self, *nodes: Node, **keywords: Any) -> str:
         """Keywords for a list of servers over TCP, in the given order."""
@@ -98,7 +104,7 @@ def pair_of_servers(cache: Path, folder: Path) -> Iterator[Pair]:
         source = make_conninfo(primary.administration, dbname="replication")
         standby = second.start({"primary_conninfo": source})
         wait_until(lambda: primary.ask(REPLICAS) == [(1,)], "the standby does not stream")
-        yield Pair(primary, standby)
+        yield Pair(primary, standby, second.promote)
 
 
 class _Machine:
@@ -115,6 +121,12 @@ class _Machine:
         self.data = guardian.directory / "data"
         self.data.mkdir(mode=0o700)
         self.launcher.own(self.data)
+
+    def promote(self) -> None:
+        """Promote the server, and wait until it takes writes."""
+        programs = find_programs(self._product.home or Path())
+        command = [str(programs.bin_dir / "pg_ctl"), "promote", "-D", str(self.data / "cluster")]
+        self.launcher.run([*command, "-w"], programs.environment, PROMOTION_MAX_S)
 
     def start(self, settings: dict[str, str]) -> Node:
         place = Place(self.data, self.launcher.scratch)

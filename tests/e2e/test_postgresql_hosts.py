@@ -6,7 +6,10 @@ import itertools
 import json
 import os
 import signal
+import socket
+import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +22,14 @@ from assay.engines.contract import EngineError
 from assay.engines.postgresql.connecting import connect, read_dsn
 from assay.engines.postgresql.hosts import SESSIONS
 from assay.record.reader import Run
-from tests.e2e.conftest import PATIENCE_S, Lab, reachable_directory, wait_for_phase, wait_until
+from tests.e2e.conftest import (
+    PATIENCE_S,
+    Lab,
+    end,
+    reachable_directory,
+    wait_for_phase,
+    wait_until,
+)
 from tests.e2e.postgresql_pair import HOST, Pair, pair_of_servers
 
 SCRIPT = json.dumps({"operations": []})
@@ -27,6 +37,11 @@ NUMBERS = itertools.count()
 PRIMARY, STANDBY, REFUSED = "primary", "standby", "refused"
 CLOSED_PORT = 1
 ENGINE = ("--engine", "postgresql")
+ESTABLISHED = "01"
+# The time without a primary.
+PROMOTED_AFTER_S = 1.0
+# A connection attempt takes 10 s; what remains after Ctrl-C is the end of the process.
+CTRL_C_MAX_S = 2.0
 
 
 @pytest.fixture(scope="module")
@@ -239,7 +254,8 @@ def test_a_run_with_one_server_says_nothing_of_servers(
     arguments = ["run", str(folder_of(tmp_path)), "--dsn", dsn, *ENGINE, "--clients", "3"]
     document = server_lab.document(*arguments, "--warmup", "0s", "--time", "500ms")
     (row,) = document["conditions"]["servers"]
-    assert row == {"server": pair.standby.address, "sessions": 3, "connections": 3}
+    counts = {"server": pair.standby.address, "sessions": 3, "connections": 3}
+    assert row == counts | {"since_s": None, "outage_s": None}
     assert "servers:" not in server_lab.assay("show", "latest").stdout
 
 
@@ -277,6 +293,107 @@ def test_sessions_go_on_with_the_other_server_when_one_is_killed(
     since_s = (events["finished_ns"].max() - last_ok["finished_ns"].min()) / 1e9
     assert last_ok.height == 8
     assert since_s < 1.0
+
+
+def test_sessions_go_on_with_the_promoted_standby_when_the_primary_is_killed(
+    server_place: Path, server_lab: Lab, tmp_path: Path
+) -> None:
+    folder = folder_of(tmp_path)
+    (folder / "one.sql").write_text("update items set twice = twice + 2 where id = 17")
+    with reachable_directory() as place, pair_of_servers(server_place / "cache", place) as pair:
+        dsn = listed(pair, "ps", target_session_attrs="read-write", connect_timeout=2)
+        arguments = ["run", str(folder), "--dsn", dsn, *ENGINE, "--clients", "4", "--allow-writes"]
+        started = server_lab.begin(*arguments, "--warmup", "0s", "--time", "8s")
+        path = wait_for_phase(server_lab, started, "measured")
+        wait_until(lambda: servers_of(path).height >= 4, "sessions are not recorded")
+        os.kill(pair.primary.pid, signal.SIGQUIT)
+        wait_until(lambda: not is_running(pair.primary.pid), "the primary does not end")
+        time.sleep(PROMOTED_AFTER_S)
+        pair.promote()
+        _, errors = started.communicate(timeout=PATIENCE_S)
+        assert started.returncode in (0, 3), errors
+        assert "Traceback" not in errors
+        twice = pair.standby.ask("select twice from items where id = 17")[0][0]
+    document = server_lab.document("show", "latest", code=started.returncode)
+    assert document["status"] == "complete"
+    first, second = document["conditions"]["servers"]
+    assert (first["server"], second["server"]) == (pair.primary.address, pair.standby.address)
+    assert (first["sessions"], second["sessions"]) == (4, 4)
+    assert first["since_s"] is None
+    # All operations of a time without a primary fail, and are counted.
+    events = Run(path).table("events").with_columns(pl.col("outcome").cast(pl.String))
+    (operation,) = document["operations"]
+    assert operation["failed"] == events.filter(pl.col("outcome") == "failed").height > 0
+    ends = events.filter(pl.col("outcome") == "ok")["finished_ns"].sort()
+    gap_s = ends.diff().max() / 1e9
+    assert gap_s >= PROMOTED_AFTER_S
+    assert second["outage_s"] == pytest.approx(gap_s, abs=1e-3)
+    assert 0 < second["since_s"] < 8
+    header = " ".join(server_lab.assay("show", "latest").stdout.split())
+    assert f"{pair.standby.address} (4 connections, from" in header
+    assert "without a successful operation" in header
+    # Asynchronous replication may lose acknowledged updates, and invents none.
+    assert 34 < twice <= 34 + 2 * events.filter(pl.col("outcome") == "ok").height
+
+
+def is_running(pid: int) -> bool:
+    """Whether a process exists and is no zombie."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state != "Z"
+
+
+@contextmanager
+def silent_port() -> Iterator[int]:
+    """A port that takes connections and never answers."""
+    with socket.socket() as listening:
+        listening.bind((HOST, 0))
+        listening.listen()
+        yield int(listening.getsockname()[1])
+
+
+@pytest.mark.parametrize("target", ["any", "read-write", "prefer-standby"])
+def test_administration_goes_on_after_a_server_that_does_not_answer(
+    pair: Pair, target: str
+) -> None:
+    expected = STANDBY if target == "prefer-standby" else PRIMARY
+    with silent_port() as silent:
+        ports = f"{silent},{pair.primary.port},{pair.standby.port}"
+        keywords = {"host": f"localhost,{HOST},{HOST}", "port": ports, "connect_timeout": 1}
+        dsn = listed(pair, "ps", **keywords, target_session_attrs=target)
+        assert by_libpq(pair, dsn) == expected
+        assert by_administration(pair, dsn) == expected
+        only = listed(pair, "-", port=silent, connect_timeout=1, target_session_attrs=target)
+        with pytest.raises(EngineError, match="that host does not answer"):
+            connect(only, "administration")
+
+
+@pytest.mark.parametrize("servers", [1, 2])
+def test_ctrl_c_ends_the_wait_for_servers_that_do_not_answer(
+    server_lab: Lab, tmp_path: Path, servers: int
+) -> None:
+    with silent_port() as silent:
+        ports, hosts = (",".join([str(it)] * servers) for it in (silent, HOST))
+        dsn = psycopg.conninfo.make_conninfo("", host=hosts, port=ports, user="u", dbname="d")
+        started = server_lab.begin("run", str(folder_of(tmp_path)), "--dsn", dsn, *ENGINE)
+        wait_until(lambda: is_connected(silent), "assay does not connect")
+        # Its wait for the first answer has begun.
+        time.sleep(0.2)
+        since_s = time.monotonic()
+        code, errors = end(started)
+        took_s = time.monotonic() - since_s
+    assert code == 2, errors
+    assert "stopped by Ctrl-C" in errors
+    assert took_s < CTRL_C_MAX_S
+    assert not server_lab.runs.exists()
+
+
+def is_connected(port: int) -> bool:
+    """Whether a connection to a port of this host is established, by the kernel's table."""
+    rows = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
+    return any(row[2].endswith(f":{port:04X}") and row[3] == ESTABLISHED for row in rows)
 
 
 def test_the_address_of_sessions_keeps_the_list(pair: Pair) -> None:

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 import pytest
@@ -20,8 +21,10 @@ import pytest
 from tests.e2e.conftest import PATIENCE_S, Lab
 from tests.e2e.server import DATABASE, HOST, PASSWORD, RunningServer
 from tests.jdbc import DRIVERS, driver
+from tests.terminal import AT_TERMINAL, Terminal
 
 ENDED, WRONG, FAILED = 0, 1, 2
+PROMPT = "Password of the server: "
 LOOK_EVERY_S = 0.01
 
 
@@ -34,12 +37,14 @@ class Given:
         variables: Of its environment.
         codes: Exit codes that are right.
         is_shown: Whether the caller wrote it on the command line, where it stays for all to see.
+        typed: What a person types at the terminal when asked; None without a terminal.
     """
 
     arguments: tuple[str, ...]
     variables: Mapping[str, str] = field(default_factory=dict)
     codes: tuple[int, ...] = (ENDED,)
     is_shown: bool = True
+    typed: str | None = None
 
 
 def url(server: RunningServer, password: str = PASSWORD, port: int | None = None) -> str:
@@ -96,6 +101,43 @@ def by_study(server: RunningServer, folder: Path) -> Given:
 
 def by_observing(server: RunningServer, folder: Path) -> Given:
     return Given(("observe", "--dsn", url(server), "--time", "300ms"), codes=(ENDED, FAILED))
+
+
+def typed(arguments: tuple[str, ...], password: str = PASSWORD, **more: Any) -> Given:
+    return Given((*arguments, "--ask-password"), is_shown=False, typed=f"{password}\n", **more)
+
+
+def by_prompt(server: RunningServer, folder: Path) -> Given:
+    return typed(run(folder, f"postgresql://owner@{HOST}:{server.port}/{DATABASE}", "--page"))
+
+
+def by_prompt_to_a_fleet(server: RunningServer, folder: Path) -> Given:
+    given = by_fleet(server, folder)
+    without = (server.dsn(password=None) if it == server.dsn() else it for it in given.arguments)
+    return typed(tuple(without))
+
+
+def by_prompt_observing(server: RunningServer, folder: Path) -> Given:
+    dsn = f"postgresql://owner@{HOST}:{server.port}/{DATABASE}"
+    return typed(("observe", "--dsn", dsn, "--time", "300ms"), codes=(ENDED, FAILED))
+
+
+def by_prompt_for_a_study(server: RunningServer, folder: Path) -> Given:
+    given = by_study(server, folder)
+    study = Path(given.arguments[1])
+    without = f"postgresql://owner@{HOST}:{server.port}/{DATABASE}"
+    study.write_text(study.read_text("utf-8").replace(url(server), without), "utf-8")
+    return typed(given.arguments)
+
+
+def by_prompt_over_jdbc(server: RunningServer, folder: Path) -> Given:
+    dsn = f"jdbc:postgresql://{HOST}:{server.port}/{DATABASE}?user=owner"
+    return typed(over_jdbc(folder, dsn))
+
+
+def a_wrong_one_by_prompt(server: RunningServer, folder: Path) -> Given:
+    dsn = f"postgresql://owner@{HOST}:{server.port}/{DATABASE}"
+    return typed(run(folder, dsn), PASSWORD + "-wr0ng", codes=(WRONG, FAILED))
 
 
 def jdbc_url(server: RunningServer, password: str = PASSWORD, port: int | None = None) -> str:
@@ -183,6 +225,12 @@ WAYS: tuple[Callable[[RunningServer, Path], Given], ...] = (
     a_wrong_one,
     for_a_dead_server,
     in_a_bad_address,
+    by_prompt,
+    by_prompt_to_a_fleet,
+    by_prompt_observing,
+    by_prompt_for_a_study,
+    by_prompt_over_jdbc,
+    a_wrong_one_by_prompt,
     by_jdbc_url,
     by_jdbc_url_without_quoting,
     by_jdbc_environment,
@@ -233,14 +281,18 @@ def watched(lab: Lab, given: Given) -> tuple[subprocess.Popen[str], str, set[str
     lab.extra_env.update(given.variables)
     out = lab.root / "printed"
     shown: set[str] = set()
-    with out.open("wb") as printed:
-        started = lab.begin(*given.arguments, "--runs", str(lab.runs))
+    with out.open("wb") as printed, Terminal() as terminal:
+        at = {} if given.typed is None else {"stdin": terminal.side, **AT_TERMINAL}
+        started = lab.begin(*given.arguments, "--runs", str(lab.runs), **at)
+        if given.typed is not None:
+            terminal.answer(PROMPT, given.typed)
         written = "\0".join((sys.executable, *started.args, "")).encode()
         deadline_s = time.monotonic() + PATIENCE_S
         while started.poll() is None and time.monotonic() < deadline_s:
             shown |= set(shown_by_processes(lab, given, written))
             time.sleep(LOOK_EVERY_S)
         printed.write("".join(started.communicate(timeout=PATIENCE_S)).encode())
+        printed.write(terminal.shown().encode())
     return started, os.fsdecode(out.read_bytes()), shown
 
 

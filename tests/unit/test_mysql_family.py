@@ -13,6 +13,7 @@ from assay.engines.mysql_family import loading, proving
 from assay.engines.mysql_family.activity import ThreadCounters
 from assay.engines.mysql_family.configuration import write_configuration
 from assay.engines.mysql_family.connecting import (
+    each_server,
     opened,
     own_connections,
     read_dsn,
@@ -87,11 +88,37 @@ class TestDsn:
             read_dsn(dsn)
         assert "secret" not in str(caught.value)
 
-    @pytest.mark.parametrize("hosts", ["a,b", "a:3306,b:3307", "a,b:3307"])
-    def test_several_hosts_are_refused(self, hosts: str) -> None:
-        with pytest.raises(EngineError, match="names several hosts") as caught:
+    @pytest.mark.parametrize(
+        ("hosts", "servers"),
+        [
+            ("a", [("a", 3306)]),
+            ("a,b", [("a", 3306), ("b", 3306)]),
+            ("a:1,b:3307", [("a", 1), ("b", 3307)]),
+            ("a,[::1]:3307,c", [("a", 3306), ("::1", 3307), ("c", 3306)]),
+        ],
+    )
+    def test_a_list_of_servers(self, hosts: str, servers: list[tuple[str, int]]) -> None:
+        read = read_dsn(f"mysql://me:hun,t%40er2@{hosts}/shop?connect_timeout=3")
+        assert (read["host"], read["port"]) == servers[0]
+        assert (read["password"], read["database"]) == ("hun,t@er2", "shop")
+        chosen = list(each_server(read))
+        assert [(it["host"], it["port"]) for it in chosen] == servers
+        # Administration stays on its server, sessions keep the list.
+        last = chosen[-1]
+        assert [(it["host"], it["port"]) for it in each_server(last)] == servers[-1:]
+        config = json.loads(session_config(last))
+        assert [(config["host"], config["port"]), *map(tuple, config["others"])] == servers
+
+    @pytest.mark.parametrize("hosts", ["a,", ",a", "a,b:x", "a:1:2,b", "a,b,,c"])
+    def test_a_list_that_cannot_be_read_is_not_quoted(self, hosts: str) -> None:
+        with pytest.raises(EngineError, match="the DSN cannot be read") as caught:
             read_dsn(f"mysql://me:hunter2@{hosts}/shop")
         assert "hunter2" not in str(caught.value)
+
+    def test_a_unix_socket_is_of_one_host(self) -> None:
+        with pytest.raises(EngineError, match="remove unix_socket"):
+            read_dsn("mysql://me@a,b/shop?unix_socket=/run/s")
+        assert read_dsn("mysql://me@a/shop?unix_socket=/run/s")["unix_socket"] == "/run/s"
 
     def test_an_engine_has_schemes_of_its_own(self) -> None:
         assert read_dsn("shop://me@db/shop", ("shop",))["host"] == "db"

@@ -188,6 +188,27 @@ impl ConnectError {
         }
     }
 
+    /// Whether another server of a list may take the connection that this one does not take.
+    pub const fn leads_on(&self) -> bool {
+        matches!(self, Self::Refused { .. } | Self::Lost { .. } | Self::Timeout { .. })
+    }
+
+    /// One error for all `count` servers of a list that were tried.
+    pub fn of_all(count: usize, mut errors: Vec<Self>) -> Self {
+        match (errors.len(), errors.pop()) {
+            (_, None) => Self::Refused {
+                place: "nowhere".into(),
+                reason: "no host was named, or its name has no address".into(),
+            },
+            (1, Some(error)) => error,
+            (_, Some(last)) => {
+                errors.push(last);
+                let reasons: Vec<String> = errors.iter().map(ToString::to_string).collect();
+                Self::Nowhere { count, reasons: reasons.join("; ") }
+            }
+        }
+    }
+
     /// What a line that broke means to whoever waited so long for a server.
     pub fn unreached(place: &impl fmt::Display, timeout: Duration, error: &io::Error) -> Self {
         if matches!(error.kind(), ErrorKind::TimedOut | ErrorKind::WouldBlock) {

@@ -1,4 +1,4 @@
-"""Formats the help of a command: its options in groups, at 80 columns."""
+"""A command: its help has options in groups, at 80 columns, and it may ask for a password."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from typer.core import TyperCommand
 
+from assay.cli.shared.asking import is_asked, read_password
+from assay.engines.typed_password import keep_typed
 from assay.running.asked.declaring import Group
 
 if TYPE_CHECKING:
@@ -20,7 +22,17 @@ OF_ENVIRONMENT = (
 
 
 class GroupedCommand(TyperCommand):
-    """A command whose help lists options by group and name."""
+    """A command whose help lists options by group and name.
+
+    With `--ask-password`, the command first asks for a password.
+    """
+
+    def invoke(self, ctx: Any) -> Any:  # noqa: ANN401 - Typer's own
+        """Execute the command, and return its result."""
+        if not is_asked(ctx):
+            return super().invoke(ctx)
+        with keep_typed(read_password(self.name or "", ctx.params)):
+            return super().invoke(ctx)
 
     def format_options(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 - Typer's own
         """Write arguments, and then each group of options."""

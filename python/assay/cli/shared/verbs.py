@@ -112,13 +112,15 @@ def command_of(name: str) -> Any:  # noqa: ANN401 - Typer does not export its co
     """Return the command made from the function or the group of this name."""
     made = getattr(import_module(module_name(name)), python_name(name))
     letters = import_module("assay.cli.shared.letters")
+    asking = import_module("assay.cli.shared.asking")
     if isinstance(made, typer.Typer):
         group = typer.main.get_command(made)
         group.name = name
         return letters.completed(group, f"ASSAY_{name.upper()}")
     kind_module, kind = VERBS[name].kind
     kind_of_command = getattr(import_module(f"assay.cli.shared.{kind_module}"), kind)
-    return letters.completed(_command(name, made, kind_of_command), f"ASSAY_{name.upper()}")
+    command = asking.with_password_option(_command(name, made, kind_of_command))
+    return letters.completed(command, f"ASSAY_{name.upper()}")
 
 
 def module_name(verb: str) -> str:

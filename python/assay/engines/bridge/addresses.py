@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from assay.engines.contract import EngineError
+from assay.engines.typed_password import password_for, refuse_second
 from assay.model.secrets import is_secret
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ USER_VARIABLE = "JDBC_USER"
 PASSWORD_VARIABLE = "JDBC_PASSWORD"  # noqa: S105 - where it is, not what it is
 # Hiding a shorter secret would make messages unreadable.
 SECRET_MIN = 3
+PASSWORD_NAMES = ("password", "pwd")
 _URL = re.compile(r"jdbc:[\w.+-]+:\S*")
 _PROPERTY = re.compile(r"([\w.-]+)=")
 # Ends of a property's value: a driver has one of them, and takes the others as part of the value.
@@ -48,9 +50,12 @@ def read_dsn(dsn: str) -> Address:
             "jdbc:postgresql://host/database?user=NAME, with the password in "
             f"{PASSWORD_VARIABLE} or in the DSN"
         )
+    for name, value in _properties(dsn):
+        if name.lower() in PASSWORD_NAMES:
+            refuse_second(unquote(value))
     credentials = {
         "user": os.environ.get(USER_VARIABLE),
-        "password": os.environ.get(PASSWORD_VARIABLE),
+        "password": password_for(None, PASSWORD_VARIABLE),
     }
     properties = {name: value for name, value in credentials.items() if value}
     return {"url": dsn, "properties": properties}

@@ -11,7 +11,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
 from assay.engines.contract import EngineError
-from assay.engines.mysql_family.connecting import connect
+from assay.engines.mysql_family.connecting import connect_first
 from assay.engines.mysql_family.statements import CONF
 from assay.model.captured import Counted, CountedStatement
 
@@ -35,7 +35,7 @@ def count_statements(address: Address, seconds: float, sleep: Callable[[float], 
     """
     if address["database"] is None:
         raise EngineError("--dsn names no database: write mysql://user@host:port/database")
-    connection = connect(address)
+    connection, _ = connect_first(address)
     try:
         return _counted(connection, seconds, sleep)
     finally:

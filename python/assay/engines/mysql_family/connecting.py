@@ -1,4 +1,9 @@
-"""Opens connections to MySQL servers: parses DSNs, and explains refusals."""
+"""Opens connections to MySQL servers: parses DSNs, and explains refusals.
+
+A DSN may list several servers. Sessions get the whole list, and each connection uses the first
+server that takes it. Administration stays on the server that it reached first, because counters,
+plans and settings must come from one server.
+"""
 
 from __future__ import annotations
 
@@ -15,10 +20,11 @@ from weakref import WeakSet
 from assay.engines.contract import EngineError
 from assay.engines.mysql_family import securing
 from assay.engines.mysql_family.statements import filled
+from assay.engines.typed_password import ASK_PASSWORD, password_for
 from assay.model.secrets import without_secrets
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     import pymysql
 
@@ -27,16 +33,20 @@ if TYPE_CHECKING:
 # Connections of this process, to recognise them in the server's list of connections.
 _own: WeakSet[pymysql.Connection[Any]] = WeakSet()
 CONNECT_PATIENCE_S = 10
-PORT = 3306
-SCHEME = "mysql"
+HOST, PORT, SCHEME = "127.0.0.1", 3306, "mysql"
+# Keys of an address: the servers that a connection for administration chooses from, and those that
+# sessions choose from, as pairs of host and port in the order of the DSN.
+SERVERS, SESSIONS = "servers", "servers_of_sessions"
 # Options in a DSN after its question mark; a name with this prefix is a session setting.
 OPTIONS = ("unix_socket", *securing.OPTIONS, "connect_timeout")
 SETTING = "set."
 # Assay's program name in the server's list of connections.
 PROGRAM = "assay"
 PASSWORD_VARIABLE = "MYSQL_PWD"  # noqa: S105 - where it is, not what it is
-GIVEN_IN = f"{PASSWORD_VARIABLE} or in the DSN"
+GIVEN_IN = f"{PASSWORD_VARIABLE}, in the DSN, or at the terminal with {ASK_PASSWORD}"
 NOBODY_LISTENS, UNSECURED = 2002, 2026
+# Errors of connections that no server took: another server of a list is tried.
+UNREACHED = {(NOBODY_LISTENS,), (2003,), (2006,), (2013,)}
 # Remedies by error number of the server and the client library.
 MENDS = {
     1040: "the server has no connection left: raise its max_connections, or end other clients",
@@ -59,12 +69,6 @@ MENDS = {
 }
 
 
-SEVERAL_HOSTS = (
-    "the DSN names several hosts, and sessions of this engine connect to one: name one host, or a"
-    " proxy that distributes connections."
-)
-
-
 def read_dsn(dsn: str, schemes: Sequence[str] = ()) -> Address:
     """Return the server address in a `mysql://` URL.
 
@@ -79,10 +83,8 @@ def read_dsn(dsn: str, schemes: Sequence[str] = ()) -> Address:
         f" {', '.join(f'{name}=...' for name in OPTIONS)} or {SETTING}NAME=..."
     )
     try:
-        url = urlsplit(dsn)
-        if "," in url.netloc.rpartition("@")[2]:
-            raise EngineError(SEVERAL_HOSTS)
-        port = url.port
+        first, servers = split_servers(dsn)
+        url = urlsplit(first)
         options = dict(parse_qsl(url.query, keep_blank_values=True, strict_parsing=bool(url.query)))
     except ValueError:
         raise unreadable from None
@@ -92,12 +94,14 @@ def read_dsn(dsn: str, schemes: Sequence[str] = ()) -> Address:
     if "/" in url.path.lstrip("/") or not said.get("connect_timeout", "1").isdigit():
         raise unreadable
     given = None if url.password is None else unquote(url.password)
-    return {
-        "host": unquote(url.hostname or "127.0.0.1"),
-        "port": port or PORT,
+    host, port = servers[0]
+    address = {
+        "host": host,
+        "port": port,
+        SERVERS: servers,
         "unix_socket": said.get("unix_socket"),
         "user": unquote(url.username or os.environ.get("USER", "")),
-        "password": os.environ.get(PASSWORD_VARIABLE, "") if given is None else given,
+        "password": password_for(given, PASSWORD_VARIABLE) or "",
         "database": unquote(url.path.lstrip("/")) or None,
         **securing.read_security(said),
         "connect_timeout": int(said.get("connect_timeout", CONNECT_PATIENCE_S)),
@@ -107,6 +111,54 @@ def read_dsn(dsn: str, schemes: Sequence[str] = ()) -> Address:
             if name.startswith(SETTING)
         },
     }
+    check_servers(address)
+    return address
+
+
+def split_servers(dsn: str) -> tuple[str, list[tuple[str, int]]]:
+    """Return the URL with its first server only, and all its servers as pairs of host and port.
+
+    Raises `ValueError` for a list that cannot be read.
+    """
+    scheme, separator, rest = dsn.partition("://")
+    end = min((place for mark in "/?#" if (place := rest.find(mark)) >= 0), default=len(rest))
+    account, at, servers = rest[:end].rpartition("@")
+    texts = servers.split(",")
+    if len(texts) > 1 and not all(texts):
+        raise ValueError("a server of the list is empty")
+    urls = [urlsplit(f"//{text}") for text in texts]
+    if any(url.path or url.username is not None for url in urls):
+        raise ValueError("a server of the list has more than host and port")
+    places = [(unquote(url.hostname or HOST), url.port or PORT) for url in urls]
+    return f"{scheme}{separator}{account}{at}{texts[0]}{rest[end:]}", places
+
+
+def check_servers(address: Address) -> None:
+    """Raise `EngineError` if an address has a Unix socket beside several servers."""
+    if len(address[SERVERS]) > 1 and address["unix_socket"]:
+        raise EngineError(
+            "the DSN names several hosts and unix_socket, which is a file of one host: remove"
+            " unix_socket, or name one host."
+        )
+
+
+def each_server(address: Address) -> Iterator[Address]:
+    """Yield the address of each server of a list, in their order, on which administration stays."""
+    sessions = servers_of_sessions(address)
+    for host, port in address.get(SERVERS) or [(address["host"], address["port"])]:
+        place = {"host": host, "port": port, SERVERS: [(host, port)]}
+        yield {**address, **place, SESSIONS: sessions}
+
+
+def on_one_server(address: Address) -> Address:
+    """Return the address of sessions that use the server of administration only."""
+    return {**address, SESSIONS: [(address["host"], address["port"])]}
+
+
+def servers_of_sessions(address: Address) -> list[tuple[str, int]]:
+    """Return the servers that sessions choose from, as pairs of host and port, in their order."""
+    listed: list[tuple[str, int]] | None = address.get(SESSIONS) or address.get(SERVERS)
+    return listed or [(address["host"], address["port"])]
 
 
 def with_settings(dsn: str, settings: Mapping[str, str], schemes: Sequence[str] = ()) -> str:
@@ -125,9 +177,11 @@ def session_config(address: Address, init: Sequence[str] = ()) -> str:
     `init` has statements that each new connection executes after the address's settings.
     """
     settings = [set_session(name, value) for name, value in address.get("settings", {}).items()]
+    (host, port), *others = servers_of_sessions(address)
     config = {
-        "host": address["host"],
-        "port": address["port"],
+        "host": host,
+        "port": port,
+        "others": others,
         "socket": address["unix_socket"],
         "user": address["user"],
         "password": address["password"],
@@ -150,6 +204,28 @@ def connect(address: Address, **more: Any) -> pymysql.Connection[Any]:  # noqa: 
         return opened(address, **more)
     except pymysql.Error as error:
         raise EngineError(_explained(error, address)) from None
+
+
+def connect_first(address: Address) -> tuple[pymysql.Connection[Any], Address]:
+    """Return a connection to the first server that takes it, and that server's address.
+
+    A refusal by a server, such as of a password, ends the attempt. The `EngineError` says how to
+    fix a failure.
+    """
+    import pymysql
+
+    reasons: list[str] = []
+    for server in each_server(address):
+        try:
+            return opened(server), server
+        except pymysql.Error as error:
+            reason = _explained(error, server)
+            if error.args[:1] not in UNREACHED:
+                raise EngineError(reason) from None
+            reasons.append(reason)
+    if len(reasons) == 1:
+        raise EngineError(reasons[0])
+    raise EngineError(f"none of the {len(reasons)} servers can be used: {'; '.join(reasons)}")
 
 
 def opened(address: Address, **more: Any) -> pymysql.Connection[Any]:  # noqa: ANN401 - of pymysql

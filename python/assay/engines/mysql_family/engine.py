@@ -9,7 +9,14 @@ from assay._core import MysqlSession, mysql_load
 from assay.engines.contract import EngineError, Instance
 from assay.engines.mysql_family import loading
 from assay.engines.mysql_family.activity import ACTIVITY, ThreadCounters
-from assay.engines.mysql_family.connecting import connect, read_dsn, session_config, with_settings
+from assay.engines.mysql_family.connecting import (
+    connect_first,
+    on_one_server,
+    read_dsn,
+    servers_of_sessions,
+    session_config,
+    with_settings,
+)
 from assay.engines.mysql_family.counters import FamilyCounters
 from assay.engines.mysql_family.explaining import FamilyPlans
 from assay.engines.mysql_family.processes import root_process
@@ -65,7 +72,8 @@ class FamilyEngine(FamilySchemas):
 
         Raises `EngineError` for a server that is another product, or too old.
         """
-        instance = Instance({}, connect(address), address=dict(address))
+        connection, server = connect_first(address)
+        instance = Instance({}, connection, address=server)
         try:
             self.version(instance)
         except EngineError:
@@ -93,6 +101,10 @@ class FamilyEngine(FamilySchemas):
         pid = root_process(instance.handle, instance.address, self.programs)
         return () if pid is None else (pid,)
 
+    def has_other_servers(self, instance: Instance) -> bool:
+        """Return True if the DSN of the sessions names several servers."""
+        return len(servers_of_sessions(instance.address)) > 1
+
     def port(self, instance: Instance) -> int | None:
         """Return the server's port; None for a connection by Unix socket."""
         return None if instance.address["unix_socket"] else int(instance.address["port"])
@@ -113,7 +125,8 @@ class FamilyEngine(FamilySchemas):
     def load(self, instance: Instance, table: str, rows: ArrowStream, streams: int) -> None:
         """Load rows by LOAD DATA LOCAL, or by INSERT if the server does not allow it."""
         del streams
-        config = session_config(instance.address, init=(file_text("load_session.sql"),))
+        address = on_one_server(instance.address)
+        config = session_config(address, init=(file_text("load_session.sql"),))
         try:
             # InnoDB builds an empty table in bulk only for a single LOAD DATA.
             mysql_load(config, table, rows, 1)

@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.engines.contract import EngineError
+from assay.engines.postgres_family.choosing import open_first
+from assay.engines.typed_password import ASK_PASSWORD
 from assay.model.secrets import without_secrets
 
 if TYPE_CHECKING:
@@ -21,7 +23,10 @@ if TYPE_CHECKING:
     Connection = psycopg.Connection[tuple[object, ...]]
 
 CONNECT_PATIENCE_S = 10
-GIVEN_IN = "PGPASSWORD, in a password file (PGPASSFILE, ~/.pgpass) or in the DSN"
+GIVEN_IN = (
+    "PGPASSWORD, in a password file (PGPASSFILE, ~/.pgpass), in the DSN, or at the terminal with"
+    f" {ASK_PASSWORD}"
+)
 # Authentication method that an unverified server must not request, unless the DSN allows it.
 REQUIRED_PROOF = "!password"
 CLEARTEXT = (
@@ -111,12 +116,14 @@ def connect(dsn: str, purpose: str, title: str) -> Connection:
     from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
     given = conninfo_to_dict(dsn)
-    patience_s = given.get("connect_timeout", CONNECT_PATIENCE_S)
+    patience_s = int(given.get("connect_timeout") or CONNECT_PATIENCE_S)
     whole = make_conninfo(guarded(dsn), application_name=purpose, connect_timeout=patience_s)
     if given.get("load_balance_hosts", os.environ.get("PGLOADBALANCEHOSTS")) == "random":
         whole = make_conninfo(whole, load_balance_hosts="disable")
     try:
-        return _opened(whole) if has_choice(whole) else psycopg.connect(whole, autocommit=True)
+        if has_choice(whole):
+            return _opened(whole, patience_s)
+        return psycopg.connect(whole, autocommit=True)
     except psycopg.Error as error:
         password = str(given.get("password") or "")
         raise EngineError(_explained(title, str(error), given, password)) from None
@@ -129,19 +136,15 @@ def has_choice(dsn: str) -> bool:
     return said.get("target_session_attrs", "any") != "any" or any("," in text for text in lists)
 
 
-def _opened(dsn: str) -> Connection:
-    """Return a connection that libpq itself opened.
+def _opened(dsn: str, patience_s: float) -> Connection:
+    """Return a connection to a server that libpq chose, with a time limit for each address.
 
     psycopg passes the servers of a list to libpq one by one. It would then also go on after a wrong
     password, and `prefer-standby` would take the first server.
     """
     import psycopg
 
-    opened = psycopg.pq.PGconn.connect(dsn.encode("utf-8"))
-    if opened.status != psycopg.pq.ConnStatus.OK:
-        message = opened.get_error_message()
-        opened.finish()
-        raise psycopg.OperationalError(message)
+    opened = open_first(dsn, resolved(dsn), patience_s)
     opened.nonblocking = 1
     connection = psycopg.Connection(opened)
     connection.autocommit = True

@@ -11,6 +11,7 @@ from assay.engines.contract import EngineError
 from assay.engines.postgres_family import connecting
 from assay.engines.postgresql.hosts import check_hosts
 from assay.engines.postgresql.pooled import is_pooled
+from assay.engines.typed_password import password_for
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -42,6 +43,8 @@ def read_dsn(dsn: str) -> Address:
     # Part of a password that is not escaped ends up in the host or the port.
     if "@" in str(keywords.get("host", "")) or re.search(r"[^\d,]", str(keywords.get("port", ""))):
         raise unreadable
+    if password := password_for(str(keywords.get("password") or "") or None):
+        keywords["password"] = password
     check_hosts(keywords)
     _refuse_missing_list(str(keywords.get("sslcrl") or os.environ.get("PGSSLCRL") or ""))
     return {"dsn": make_conninfo("", **keywords)}

@@ -12,6 +12,7 @@ from ipaddress import ip_address
 from typing import TYPE_CHECKING
 
 from assay.engines.contract import EngineError
+from assay.engines.postgres_family.connecting import resolved
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -108,6 +109,9 @@ def session_dsn(dsn: str, connection: psycopg.Connection[tuple[object, ...]]) ->
 
     keywords = conninfo_to_dict(dsn)
     used = connection.info.get_parameters()
+    # Without a server that did not answer, the connection's own list may be shorter.
+    whole = resolved(dsn)
+    used |= {name: whole.get(name, "") for name in LISTS if name in used}
     lists = {name: value for name in LISTS if (value := _used(name, keywords, used))}
     choice = {name: used[name] for name in CHOOSING if name in used}
     # Administration has a fixed order; sessions have that of the DSN.

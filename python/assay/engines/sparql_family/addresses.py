@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import SplitResult, parse_qsl, quote, unquote, urlencode, urljoin, urlsplit
 
 from assay.engines.contract import EngineError
+from assay.engines.typed_password import ASK_PASSWORD, password_for, typed_password
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -127,7 +128,12 @@ def _authorization(url: SplitResult) -> str | None:
     """Return the authentication header; None without a user."""
     token = os.environ.get(TOKEN_VARIABLE)
     user = unquote(url.username or "") or os.environ.get(USER_VARIABLE, "")
-    password = unquote(url.password or "") or os.environ.get(PASSWORD_VARIABLE, "")
+    password = password_for(unquote(url.password or "") or None, PASSWORD_VARIABLE) or ""
+    if typed_password() and not user:
+        raise EngineError(
+            f"{ASK_PASSWORD}: no user is named: write http://USER@{url.hostname}/..., or set"
+            f" {USER_VARIABLE}"
+        )
     if user:
         return f"Basic {base64.b64encode(f'{user}:{password}'.encode()).decode('ascii')}"
     return f"Bearer {token}" if token else None

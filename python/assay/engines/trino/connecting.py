@@ -10,7 +10,6 @@ from __future__ import annotations
 import base64
 import http.client
 import json
-import os
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -18,6 +17,7 @@ from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
 
 from assay.engines.contract import EngineError
 from assay.engines.sql_text import with_fields
+from assay.engines.typed_password import password_for
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -84,7 +84,7 @@ def read_dsn(dsn: str) -> Address:
     if url.scheme != SCHEME or not host or len(parts) != 2:  # noqa: PLR2004 - catalog and schema
         raise EngineError(_unread())
     parameters = dict(parse_qsl(url.query))
-    password = unquote(url.password or "") or os.environ.get(PASSWORD_VARIABLE)
+    password = password_for(unquote(url.password or "") or None, PASSWORD_VARIABLE)
     is_tls = password is not None or parameters.get(TLS) == "true"
     port = port or (PORT_TLS if is_tls else PORT)
     user = unquote(url.username or USER)

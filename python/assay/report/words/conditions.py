@@ -62,8 +62,16 @@ def server_words(servers: list[ChosenServerRow] | None) -> list[str]:
     """Return text on the servers to which sessions were connected; empty for a single server."""
     if servers is None or len(servers) == 1:
         return []
-    counts = [
-        f"{row['server']} ({row['connections']} connection{'s' * (row['connections'] != 1)})"
-        for row in servers
-    ]
-    return [f"sessions on {len(servers)} servers: {' and '.join(counts)}"]
+    counts = " and ".join(f"{row['server']} ({_use_of_server(row)})" for row in servers)
+    return [f"sessions on {len(servers)} servers: {counts}"]
+
+
+def _use_of_server(row: ChosenServerRow) -> str:
+    """Return text on the connections to a server, and on the outage before it was used."""
+    said = f"{row['connections']} connection{'s' * (row['connections'] != 1)}"
+    since_s, outage_s = row.get("since_s"), row.get("outage_s")
+    if since_s is not None:
+        said += f", from {seconds_text(since_s)} on"
+    if outage_s is not None:
+        said += f" after {seconds_text(outage_s)} without a successful operation"
+    return said

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from assay.running.asked.declaring import Group, Option, declared, long_name
 from assay.running.asked.options import RunOptions
+from assay.running.asked.password_option import PasswordOptions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,7 +33,8 @@ def _tables() -> Iterator[str]:
     for group in Group:
         rows = sorted(
             _row(name, field, option)
-            for name, field in RunOptions.model_fields.items()
+            for model in (RunOptions, PasswordOptions)
+            for name, field in model.model_fields.items()
             if (option := declared(field)) and option.group == group
         )
         if rows:

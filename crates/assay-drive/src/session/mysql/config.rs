@@ -73,6 +73,9 @@ pub struct Config {
     /// Port; `None`: the protocol's.
     #[serde(default)]
     pub port: Option<u16>,
+    /// Servers that are tried in this order if the one of `host` and `port` takes no connection.
+    #[serde(default)]
+    pub others: Vec<(String, u16)>,
     /// A Unix socket, which goes before host and port.
     #[serde(default)]
     pub socket: Option<PathBuf>,
@@ -110,6 +113,18 @@ impl Config {
         Place::Tcp(self.host.as_deref().unwrap_or(HOST).into(), self.port.unwrap_or(PORT))
     }
 
+    /// The description of each server, in the order in which they are tried.
+    pub fn of_each_server(&self) -> impl Iterator<Item = Self> + '_ {
+        let first = Self { others: Vec::new(), ..self.clone() };
+        let others = self.others.iter().map(|(host, port)| Self {
+            host: Some(host.clone()),
+            port: Some(*port),
+            others: Vec::new(),
+            ..self.clone()
+        });
+        std::iter::once(first).chain(others)
+    }
+
     /// How long connecting may take.
     pub fn timeout(&self) -> Duration {
         Duration::from_secs(self.timeout_s.unwrap_or(TIMEOUT_S).max(1))
@@ -145,6 +160,16 @@ mod tests {
         assert!(!format!("{config:?}").contains("p:w"));
         assert!(read(r#"{"user": "me", "hots": "h"}"#).unwrap_err().contains("hots"));
         assert!(read(r#"{"user": "me", "tls": {"mode": "yes"}}"#).is_err());
+    }
+
+    #[test]
+    fn servers_are_tried_in_their_order() {
+        let text = r#"{"user": "me", "host": "a", "port": 1, "others": [["b", 2], ["c", 3]]}"#;
+        let config = read(text).unwrap();
+        let places: Vec<String> =
+            config.of_each_server().map(|server| server.place().to_string()).collect();
+        assert_eq!(places, ["a:1", "b:2", "c:3"]);
+        assert!(config.of_each_server().all(|server| server.user == "me"));
     }
 
     #[test]

@@ -34,6 +34,7 @@ use self::link::{Definitions, Link, NEEDS_REPREPARE, NOT_PREPARED, Reply, Reques
 use self::startup::ServerError;
 use self::statements::{Prepared, with_places};
 use self::values::{Column, each_value};
+use super::connecting::ConnectError;
 use super::inbox::Message;
 use super::interrupt::Means;
 use super::linked::{Link as _, Linked, LinkedSession, closer, exchange};
@@ -99,6 +100,8 @@ pub struct MysqlSession {
     conductor: Conductor,
     linked: Linked<Link>,
     backend: Option<Backend>,
+    /// The address of the server, until the record has it; of several servers only.
+    server: Option<String>,
     states: Vec<Vec<StatementState>>,
     operation: usize,
     next: Next,
@@ -124,6 +127,7 @@ impl MysqlSession {
             conductor: Conductor::new(Arc::new(with_places(&script)), seed, number)?,
             linked: Linked::default(),
             backend: None,
+            server: None,
             operation: 0,
             next: Next::Asked,
             rolling_back: false,
@@ -135,8 +139,9 @@ impl MysqlSession {
     }
 
     fn connect(&mut self) -> Result<(), SessionError> {
-        let link = Link::open(&self.config, CapabilityFlags::empty())?;
-        let (means, id) = (means(&self.config, &link), link.id());
+        let (config, link) = first_server(&self.config)?;
+        self.server = (!self.config.others.is_empty()).then(|| config.place().to_string());
+        let (means, id) = (means(&config, &link), link.id());
         self.linked.connected(link, means)?;
         self.backend = Some(Backend::Connection(id));
         for statements in &mut self.states {
@@ -422,6 +427,20 @@ impl MysqlSession {
     }
 }
 
+/// Connects to the first server that takes the connection. A refusal by a server, such as of a
+/// password, ends the attempt.
+fn first_server(config: &Config) -> Result<(Config, Link), ConnectError> {
+    let mut errors = Vec::new();
+    for server in config.of_each_server() {
+        match Link::open(&server, CapabilityFlags::empty()) {
+            Ok(link) => return Ok((server, link)),
+            Err(error) if error.leads_on() => errors.push(error),
+            Err(error) => return Err(error),
+        }
+    }
+    Err(ConnectError::of_all(config.others.len() + 1, errors))
+}
+
 /// How a connection is interrupted: over a line of its own, or by closing it.
 fn means(config: &Config, link: &Link) -> Option<Means> {
     let cancel = Cancel::new(config, link.id());
@@ -464,6 +483,10 @@ impl Session for MysqlSession {
 
     fn take_backend(&mut self) -> Option<Backend> {
         self.backend.take()
+    }
+
+    fn take_server(&mut self) -> Option<String> {
+        self.server.take()
     }
 
     fn shared(&mut self) -> Option<&mut dyn SharedSession> {

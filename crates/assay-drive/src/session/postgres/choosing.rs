@@ -82,7 +82,7 @@ pub fn connect(config: &Config, random: &mut SplitMix) -> Result<Connection, Con
             }
         }
     }
-    Err(summary(servers.len(), errors))
+    Err(ConnectError::of_all(servers.len(), errors))
 }
 
 /// Connects to one server. `None`: it cannot be used now; `errors` has the reasons. An error ends the
@@ -120,22 +120,6 @@ fn try_server(
         }
     }
     Ok(None)
-}
-
-/// One error for all servers that were tried.
-fn summary(count: usize, mut errors: Vec<ConnectError>) -> ConnectError {
-    match (errors.len(), errors.pop()) {
-        (_, None) => ConnectError::Refused {
-            place: "nowhere".into(),
-            reason: "no host was named, or its name has no address".into(),
-        },
-        (1, Some(error)) => error,
-        (_, Some(last)) => {
-            errors.push(last);
-            let reasons: Vec<String> = errors.iter().map(ToString::to_string).collect();
-            ConnectError::Nowhere { count, reasons: reasons.join("; ") }
-        }
-    }
 }
 
 /// Brings items into a random order, each order equally likely (Fisher and Yates).
@@ -193,8 +177,8 @@ mod tests {
 
     #[test]
     fn the_error_of_a_list_has_the_reason_of_each_server() {
-        assert_eq!(summary(1, vec![refused()]).to_string(), refused().to_string());
-        let text = summary(2, vec![refused(), refused()]).to_string();
+        assert_eq!(ConnectError::of_all(1, vec![refused()]).to_string(), refused().to_string());
+        let text = ConnectError::of_all(2, vec![refused(), refused()]).to_string();
         assert!(text.starts_with("none of the 2 servers") && text.matches("a:1").count() == 2);
     }
 

@@ -34,6 +34,12 @@ class ChosenServerRow(TypedDict):
     """Number of sessions that were connected to the server at some time."""
     connections: int
     """Number of connections of sessions, including new ones after a loss."""
+    since_s: NotRequired[float | None]
+    """Seconds from the start of the measured part until the first session went on with this server
+    instead of another one; null if sessions chose it at first."""
+    outage_s: NotRequired[float | None]
+    """Longest time in seconds without a successful operation of any session, before or during the
+    first operation on this server; null without `since_s`, or if none succeeded before."""
 
 
 class WritesSection(TypedDict):
