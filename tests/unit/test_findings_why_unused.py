@@ -164,8 +164,14 @@ class TestReasons:
         run_case = self.joined("convert(towns.town using utf8mb4) = orders.town")
         (finding,) = unused_index.find(run_case)
         assert "towns_town of towns (town) is not used for a join of q1:" in finding.claim
-        assert "convert(towns.town using utf8mb4)" in finding.claim
+        assert "character set of town: convert(towns.town using utf8mb4)" in finding.claim
+        assert (finding.to_try or "").startswith("give town the character set of the column")
         assert finding.effect_share == pytest.approx(1.0, abs=0.02)
+
+    def test_another_function_at_a_join_needs_an_index_of_the_expression(self) -> None:
+        (finding,) = unused_index.find(self.joined("lower(towns.town) = orders.town"))
+        assert "calls a function of town: lower(towns.town)" in finding.claim
+        assert "for the expression lower(towns.town)" in (finding.to_try or "")
 
     def test_a_plain_comparison_hides_nothing_at_a_join(self) -> None:
         assert unused_index.find(self.joined("towns.town = orders.town")) == []
