@@ -370,4 +370,5 @@ def _is_faster(other: Alternative) -> bool:
 def _times(other: Alternative) -> str:
     if other.seconds is None or other.seconds_changed is None:
         return ""
-    return f": {seconds_text(other.seconds)}, with it {seconds_text(other.seconds_changed)}"
+    least = "more than " if other.cancelled else ""
+    return f": {least}{seconds_text(other.seconds)}, with it {seconds_text(other.seconds_changed)}"
