@@ -632,8 +632,9 @@ class TestTemporaryTables:
             settings={"tmp_memory_table_size": str(16 << 20)},
         )
         (finding,) = temporary_tables.find(run_case)
-        assert ("varchar" in (finding.to_try or "")) is is_text
+        assert (finding.to_try == temporary_tables.SHORT_TEXTS) is is_text
         assert (finding.advice is None) is is_text
+        assert ("varchar" in (finding.to_try or "")) is on_disk
 
     @pytest.mark.parametrize(
         ("on_disk", "native"), [(0, "Aggregate using temporary table"), (3, "Aggregate")]

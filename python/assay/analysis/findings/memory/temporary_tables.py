@@ -41,6 +41,10 @@ SHORT_TEXTS = (
     "declare grouped and selected texts as `varchar` of their real length: the table is small, and "
     "the engine stores tables with columns of type text or blob on disk with any memory"
 )
+OR_TEXTS = (
+    "more memory does not help if a column of the table is of type text or blob: declare it as "
+    "`varchar` then"
+)
 _GROUPED = re.compile(r"\bgroup\s+by\b", re.IGNORECASE)
 _REDUCED = re.compile(r"\b(?:limit|having|distinct|union|fetch|over)\b", re.IGNORECASE)
 _SELECT = re.compile(r"\bselect\b", re.IGNORECASE)
@@ -93,6 +97,8 @@ def find(case: Case) -> list[Finding]:
     elif advice is not None and setting is not None:
         larger = f"sets {setting.name} to {bytes_text(int(advice.values['value']))}"
         to_try = case.try_words(METHOD, fractions, larger)
+        if case.advice.get("texts_on_disk"):
+            to_try += f"; {OR_TEXTS}"
     finding = case.finding(
         METHOD, claim, fractions, to_try=to_try, evidence=evidence, advice=advice
     )
