@@ -130,6 +130,15 @@ class TestCostlySetting:
         )
         assert planner_setting.find(self.tried(0.4)) == []
 
+    def test_a_cancelled_plan_took_more_than_its_limit(self) -> None:
+        tried = self.tried(0.4, differs=True)
+        (other,) = tried.alternatives["q1"]
+        cut = {"q1": (dataclasses.replace(other, cancelled=True),)}
+        (finding,) = planner_setting.find(dataclasses.replace(tried, alternatives=cut))
+        assert (
+            "q1 took more than 1.00 s with this value and 400 ms with the default" in finding.claim
+        )
+
     def test_memory_that_costs_nothing_is_none(self) -> None:
         assert costly_setting.find(self.tried(0.9)) == []
         assert costly_setting.find(self.tried(None)) == []
@@ -591,6 +600,41 @@ class TestTemporaryTables:
         )
         (finding,) = temporary_tables.find(run_case)
         assert finding.advice == Advice("setting", "temporary_memory", {"value": str(advised)})
+
+    WHOLE = "select reason, count(*) from calls group by reason"
+
+    @pytest.mark.parametrize(
+        ("text", "rows", "on_disk", "is_text"),
+        [
+            (WHOLE, 12, True, True),
+            # The result is not the whole table, or too large for the memory.
+            (f"{WHOLE} limit 20", 12, True, False),
+            (f"{WHOLE} having count(*) > 9", 12, True, False),
+            ("select max(n) from (select n from calls group by n) r group by n", 12, True, False),
+            (WHOLE, 300_000, True, False),
+            # The engine keeps texts in memory, too.
+            (WHOLE, 12, False, False),
+        ],
+    )
+    def test_a_small_table_on_disk_has_a_column_that_memory_does_not_take(
+        self, text: str, rows: int, *, on_disk: bool, is_text: bool
+    ) -> None:
+        root = dataclasses.replace(
+            node("aggregate", seconds=1.0), native="Aggregate using temporary table"
+        )
+        role = {"temporary_memory": {"name": "tmp_memory_table_size", "values": "bytes"}}
+        run_case = dataclasses.replace(
+            self.of(3),
+            operations=(operation(overrides=ONE_SECOND | {"rows": rows}),),
+            plans=plans(plan(root, text=text)),
+            counters=counted(temporary_disk_tables=3.0, rows_temporary=3e6),
+            advice={"settings": role, "texts_on_disk": on_disk},
+            settings={"tmp_memory_table_size": str(16 << 20)},
+        )
+        (finding,) = temporary_tables.find(run_case)
+        assert (finding.to_try == temporary_tables.SHORT_TEXTS) is is_text
+        assert (finding.advice is None) is is_text
+        assert ("varchar" in (finding.to_try or "")) is on_disk
 
     @pytest.mark.parametrize(
         ("on_disk", "native"), [(0, "Aggregate using temporary table"), (3, "Aggregate")]

@@ -294,6 +294,22 @@ class TestExtraIndexes:
     def test_indexes_with_a_use_are_not_extra(self, read: str, facts: dict[str, Any]) -> None:
         assert extra_indexes.find(self.of(*read, **facts)) == []
 
+    def untimed(self, *children: PlanNode, plan_s: float = 1.0) -> Case:
+        """The same inserts on an engine that times the statement only, beside another statement."""
+        run_case = self.of()
+        insert = PlanNode("modify", "INSERT", object="readings", children=children)
+        timed = plan(node("scan", object="sites"), execution_s=1.0)
+        captured = plans(plan(insert, execution_s=plan_s, timed=False), replace(timed, statement=1))
+        return replace(run_case, plans=captured)
+
+    def test_an_insert_that_the_engine_does_not_time_has_its_statement_s_time(self) -> None:
+        (finding,) = extra_indexes.find(self.untimed(node("values")))
+        assert finding.effect_share == pytest.approx(0.5 * 8 / 10, abs=0.02)
+
+    def test_an_untimed_insert_that_reads_a_table_has_no_time_of_its_own(self) -> None:
+        assert extra_indexes.find(self.untimed(node("scan", object="readings"))) == []
+        assert extra_indexes.find(self.untimed(plan_s=0.0)) == []
+
     def test_an_operation_without_a_plan_may_read_them(self) -> None:
         run_case = self.of()
         more = (*run_case.operations, operation("q2", share=0.1))

@@ -41,6 +41,7 @@ BY_NAME = {
     "range-join",
     "round-trips",
     "distinct-join",
+    "either-join",
     "extra-indexes",
     "heap-visits",
     "hinted-index",

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
+import pymysql
 import pytest
 
 from assay.analysis.findings.case import Case
@@ -166,8 +167,14 @@ class TestReasons:
         run_case = self.joined("convert(towns.town using utf8mb4) = orders.town")
         (finding,) = unused_index.find(run_case)
         assert "towns_town of towns (town) is not used for a join of q1:" in finding.claim
-        assert "convert(towns.town using utf8mb4)" in finding.claim
+        assert "character set of town: convert(towns.town using utf8mb4)" in finding.claim
+        assert (finding.to_try or "").startswith("give town the character set of the column")
         assert finding.effect_share == pytest.approx(1.0, abs=0.02)
+
+    def test_another_function_at_a_join_needs_an_index_of_the_expression(self) -> None:
+        (finding,) = unused_index.find(self.joined("lower(towns.town) = orders.town"))
+        assert "calls a function of town: lower(towns.town)" in finding.claim
+        assert "for the expression lower(towns.town)" in (finding.to_try or "")
 
     def test_a_plain_comparison_hides_nothing_at_a_join(self) -> None:
         assert unused_index.find(self.joined("towns.town = orders.town")) == []
@@ -343,6 +350,36 @@ class TestSettings:
         )
         assert in_force[-1] == "off"
         assert alternatives(("q1", 0), "delete from t", [SWITCH], asker) == []
+
+    def test_a_plan_that_is_cancelled_takes_longer_than_the_limit(self) -> None:
+        in_force = ["off"]
+
+        def planned(_: str) -> Any:
+            index = {} if in_force[-1] == "off" else {"operator": "index scan", "index": "k"}
+            return plan(_timed(node(object="t", **index), 0.1))
+
+        def executed(text: str) -> Any:
+            if in_force[-1] == "off":
+                raise pymysql.OperationalError(1969, "max_statement_time exceeded")
+            return planned(text)
+
+        def carry_out(text: str) -> None:
+            in_force.append("on" if "=on" in text else "off")
+
+        asker = PlanAsker(planned, executed, carry_out, limit_s=2.0)
+        (alternative,) = alternatives(("q1", 0), "select 1", [SWITCH], asker)
+        assert alternative.cancelled
+        assert (alternative.seconds, alternative.seconds_changed) == (2.0, 0.1)
+
+    def test_a_plan_that_is_slow_with_the_default_too_tells_nothing(self) -> None:
+        def executed(_: str) -> Any:
+            raise pymysql.OperationalError(1969, "max_statement_time exceeded")
+
+        kinds = iter(("scan", "index scan"))
+        asker = PlanAsker(
+            lambda _: plan(node(next(kinds), object="t")), executed, lambda _: None, limit_s=2.0
+        )
+        assert alternatives(("q1", 0), "select 1", [SWITCH], asker) == []
 
 
 class TestForeignKeys:

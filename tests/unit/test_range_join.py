@@ -44,3 +44,39 @@ def test_pairs_that_are_equal_and_then_compared_by_a_range_are_suspected() -> No
 )
 def test_its_twins_are_silent(twin: dict[str, Any]) -> None:
     assert found(**twin) == []
+
+
+def reduced(condition: str = "symbol = symbol and moment <= moment", **facts: Any) -> list[Finding]:
+    """Each of 4,000 trades is joined with all earlier prices of its share, to keep the newest."""
+    prices = node("scan", object="prices", rows=facts.pop("prices", 160_000.0), seconds=0.0)
+    trades = node("scan", object="trades", rows=4_000.0, seconds=0.0)
+    pairs = facts.pop("pairs", 9_700_000.0)
+    join = node("hash join", prices, trades, rows=pairs, seconds=0.1, condition=condition)
+    between = node(facts.pop("between", "projection"), join, rows=pairs, seconds=0.0)
+    top = node("aggregate", between, **{"rows": 4_000.0, "seconds": 0.9} | facts)
+    joined = operation(overrides={"seconds": 1.0})
+    return range_join.find(case(joined, plans=plans(plan(top, execution_s=1.0))))
+
+
+def test_pairs_of_which_an_aggregate_keeps_few_are_suspected() -> None:
+    (finding,) = reduced()
+    assert finding.effect_share == pytest.approx(1.0)
+    assert "joins 160 k rows to 9.7 M pairs, of which Aggregate makes 4 k rows" in finding.claim
+    assert "asof join" in (finding.to_try or "")
+    assert finding.settle is not None
+
+
+@pytest.mark.parametrize(
+    "twin",
+    [
+        # No range, or each row has one match, as with the period of a price.
+        {"condition": "symbol = symbol"},
+        {"pairs": 160_000.0},
+        # Most pairs are kept, or another operator needs all of them.
+        {"rows": 5_000_000.0},
+        {"between": "window"},
+        {"prices": 2_000_000.0},
+    ],
+)
+def test_twins_whose_pairs_are_few_or_wanted_are_silent(twin: dict[str, Any]) -> None:
+    assert reduced(**twin) == []

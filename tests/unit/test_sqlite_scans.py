@@ -189,11 +189,22 @@ def test_a_condition_is_read_of_statements_on_one_table_only(text: str) -> None:
     assert condition_of(text) is None
 
 
-def test_a_scan_in_the_inner_loop_of_a_join_is_read_for_each_outer_row(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "text",
+    [
+        "select count(*) from u cross join t where t.b = u.y",
+        "select count(*) from u as other cross join t as self where self.b = other.y",
+        "select count(*) from u o cross join T S where s.b = o.y",
+    ],
+    ids=["no alias", "alias with as", "alias without as"],
+)
+def test_a_scan_in_the_inner_loop_of_a_join_is_read_for_each_outer_row(
+    tmp_path: Path, text: str
+) -> None:
     with sqlite.started(tmp_path, automatic_index="off") as (engine, instance):
         engine.run_script(instance, SCHEMA)
         reader = engine.plan_reader(instance)
-        scan = scan_of(reader, "t", "select count(*) from u cross join t where t.b = u.y")
+        scan = scan_of(reader, "t", text)
         reader.close()
     assert scan.condition == "(b = u.y)"
     assert scan.loops == pytest.approx(50, rel=0.05)

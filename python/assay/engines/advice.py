@@ -177,6 +177,8 @@ class AdviceFacts(BaseModel):
         expressions: Whether an index on an expression is possible.
         searches: Operators that an index of the default access method does not serve; the first
             entry that fits a condition applies.
+        texts_on_disk: Whether temporary tables with columns of type text or blob are stored on disk
+            with any memory.
         by_column: Whether tables are stored by column, so that scans read them fast.
         sizes: Units of sizes, with their number of bytes.
         sizes_in_sql: Whether sizes in SQL are written with these units; otherwise a size is a
@@ -195,6 +197,7 @@ class AdviceFacts(BaseModel):
 
     quote: str = '"'
     expressions: bool = False
+    texts_on_disk: bool = False
     searches: tuple[SearchFacts, ...] = ()
     by_column: bool = False
     sizes: dict[str, int] = {}

@@ -124,6 +124,7 @@ class Alternative:
         seconds: Mean time of the chosen plan, including planning if each execution is planned;
             None if the plans were not executed.
         seconds_changed: Mean time with the change, for the same parameter values.
+        cancelled: True if the chosen plan was cancelled after `seconds`, so it takes longer.
     """
 
     operation: str
@@ -138,6 +139,7 @@ class Alternative:
     summary: str | None = None
     seconds: float | None = None
     seconds_changed: float | None = None
+    cancelled: bool = False
 
     def facts(self) -> dict[str, Any]:
         """Return the alternative plan as JSON values."""

@@ -67,7 +67,7 @@ SCAFFOLDING = {"RESULT_COLLECTOR", "EXPLAIN_ANALYZE"}
 # these rows.
 COUNTS_NO_ROWS = {"CTE", "UNION", "CREATE_VIEW"}
 # Attributes that hold a node's condition; the first one present is used.
-CONDITIONS = ("Conditions", "Filters", "Expression", "Groups", "Order By")
+CONDITIONS = ("Conditions", "Condition", "Filters", "Expression", "Groups", "Order By")
 # Nodes that output each row as soon as they have it.
 STREAMING = {"FILTER", "PROJECTION", "STREAMING_WINDOW", "UNNEST"}
 DYNAMIC = "Dynamic Filters"
@@ -220,7 +220,7 @@ def _condition(node: Node) -> str | None:
     # Column positions in a join's condition refer to one of its sides, and DuckDB does not say
     # which.
     names = _names(below[0]) if len(below) == 1 else None
-    together = " and " if key in {"Conditions", "Filters"} else ", "
+    together = " and " if key in {"Conditions", "Condition", "Filters"} else ", "
     return together.join(_named(text, names) for text in _texts(info[key]))
 
 

@@ -9,7 +9,8 @@ import pymysql
 
 from assay.engines.mysql.plans import normalised
 from assay.engines.mysql.server import CONF
-from assay.engines.mysql_family.explaining import CANCELLED, CataloguePlans
+from assay.engines.mysql_family.alternatives import CANCELLED
+from assay.engines.mysql_family.explaining import CataloguePlans
 from assay.engines.mysql_family.plan_facts import SWITCH, changed_of
 from assay.engines.mysql_family.statements import file_text
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -32,6 +33,8 @@ MEMORY = {
     "tmp_memory_table_size",
     "tmp_table_size",
 }
+# Error numbers of the server for a statement that exceeded its time limit.
+CANCELLED = {1317, 1969, 3024}
 # Number of executions, of which the shortest time counts because times vary.
 REPEATED = 2
 
@@ -44,11 +47,13 @@ class PlanAsker:
         estimated: Returns the plan of a statement without executing it.
         executed: Returns the plan of a statement that it executes.
         carry_out: Executes a statement that changes a setting.
+        limit_s: Seconds after which the server cancels a statement.
     """
 
     estimated: Callable[[str], Plan]
     executed: Callable[[str], Plan]
     carry_out: Callable[[str], object]
+    limit_s: float = math.inf
 
 
 def alternatives(
@@ -99,16 +104,7 @@ def _changed(
     differs = with_default.line != chosen.line
     if not differs and setting.name not in MEMORY:
         return []
-    # The chosen plan runs first, so that both find the same data in memory.
-    asker.executed(text)
-    times = 1 if differs else REPEATED
-    measured, changed = [], []
-    for _ in range(times):
-        measured.append(asker.executed(text).execution_s)
-        changed.append(_with(setting, asker, lambda: asker.executed(text)).execution_s)
-    seconds, seconds_changed = _least(measured), _least(changed)
-    if seconds is None or seconds_changed is None:
-        seconds = seconds_changed = None
+    seconds, seconds_changed, cancelled = _times(text, setting, asker, 1 if differs else REPEATED)
     return [
         Alternative(
             *place,
@@ -122,8 +118,37 @@ def _changed(
             summary=with_default.line,
             seconds=seconds,
             seconds_changed=seconds_changed,
+            cancelled=cancelled,
         )
     ]
+
+
+def _times(
+    text: str, setting: ChangedSetting, asker: PlanAsker, times: int
+) -> tuple[float | None, float | None, bool]:
+    """Return the seconds of a statement and with the default, and whether it was cancelled.
+
+    Both seconds are None if one of them is not known. A statement that was cancelled has the time
+    limit as its seconds, if it ends with the default.
+    """
+
+    def with_default() -> float | None:
+        return _with(setting, asker, lambda: asker.executed(text)).execution_s
+
+    # The chosen plan runs first, so that both find the same data in memory.
+    try:
+        asker.executed(text)
+    except pymysql.Error as error:
+        if error.args[0] not in CANCELLED:
+            raise
+        return asker.limit_s, with_default(), True
+    measured, changed = [], []
+    for _ in range(times):
+        measured.append(asker.executed(text).execution_s)
+        changed.append(with_default())
+    seconds, seconds_changed = _least(measured), _least(changed)
+    is_known = seconds is not None and seconds_changed is not None
+    return (seconds, seconds_changed, False) if is_known else (None, None, False)
 
 
 def _least(seconds: Sequence[float | None]) -> float | None:

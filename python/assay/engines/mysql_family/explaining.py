@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 import pymysql
 
 from assay.engines.contract import EngineError
-from assay.engines.mysql_family.alternatives import PlanAsker, alternatives
+from assay.engines.mysql_family.alternatives import CANCELLED, PlanAsker, alternatives
 from assay.engines.mysql_family.connecting import connect, error_text
 from assay.engines.mysql_family.join_order import beginning_with_few
 from assay.engines.mysql_family.plan_facts import indexes_of
@@ -51,9 +51,8 @@ TRANSACTION_WORDS = {
 OF_TRANSACTIONS = "it begins or ends a transaction, and the capture has one of its own"
 OF_ESTIMATES = "estimates were asked for, and it was not executed"
 NO_PLAN = "the server makes no plan for this kind of statement; it was executed without"
-# Error numbers of the server: a statement that cannot be explained, and an exceeded limit.
+# Error number of the server: a statement that cannot be explained.
 SYNTAX = 1064
-CANCELLED = {1317, 1969, 3024}
 # The server's counters of row reads: by key or at an end of an index, next rows of an index, and
 # rows of a table scan.
 LOOKUPS = ("Handler_read_key", "Handler_read_first", "Handler_read_last")
@@ -283,7 +282,7 @@ class CataloguePlans(FamilyPlans):
             self._changed = self.changed_settings()
         if not (self._changed or self.hints_join_order) or self._begun(REPEATED_MAX_S) is not None:
             return []
-        asker = PlanAsker(self._estimated_plan, self._executed_plan, self.rows)
+        asker = PlanAsker(self._estimated_plan, self._executed_plan, self.rows, REPEATED_MAX_S)
         plans: list[Alternative] = []
         try:
             for number, (text, values) in enumerate(statements):

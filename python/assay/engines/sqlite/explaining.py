@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import apsw
 import apsw.ext
 
+from assay.analysis.plans.aliases import aliases
 from assay.engines.contract import EngineError
 from assay.engines.plan_reading import Explained, PlanAnswer
 from assay.engines.sqlite.alternatives import with_fresh_statistics
@@ -53,7 +54,7 @@ CHANGES = {
     apsw.SQLITE_UPDATE: "UPDATE",
     apsw.SQLITE_DELETE: "DELETE",
 }
-_NAMED = re.compile(r"(?i)\b(\w+)\s+as\s+(\w+)\b")
+_WORD = re.compile(r"\w+")
 
 
 class SqlitePlans:
@@ -297,7 +298,10 @@ def _changes(actions: Sequence[apsw.ext.QueryAction]) -> dict[str, str | None] |
 
 
 def _aliases(connection: apsw.Connection, text: str) -> dict[str, str]:
-    """Return tables by their alias in a statement, because SQLite's plans use the alias."""
-    tables = {row[0].lower() for row in connection.execute(script("tables.sql"))}
-    named = ((match[1].lower(), match[2].lower()) for match in _NAMED.finditer(text))
-    return {alias: table for table, alias in named if table in tables and alias not in tables}
+    """Return tables by their alias in a statement, because SQLite's plans use the alias.
+
+    Names of tables are those of the catalogue, in whatever case the statement writes them.
+    """
+    names = {row[0].lower(): row[0] for row in connection.execute(script("tables.sql"))}
+    spelt = {word for word in _WORD.findall(text) if word.lower() in names}
+    return {alias: names[table.lower()] for alias, table in aliases(text, spelt).items()}

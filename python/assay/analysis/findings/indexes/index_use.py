@@ -51,6 +51,8 @@ _TEXT_OR_QUALIFIER = re.compile(
 )
 _PARAMETER = re.compile(r"[$][\w]+|[?]")
 _CALL = re.compile(r"(?<![\w.])(\w+)\(")
+# A conversion that MySQL and MariaDB add if compared columns differ in their character set.
+_CHARACTER_SET = re.compile(r"convert\(.*\busing\s+\w+\s*\)", re.IGNORECASE | re.DOTALL)
 _CAST = r"(?:\({0}\)|{0})::\"?\w+[\w ]*(?:\([\d,]+\))?"
 # An equality of two columns, which are not parts of longer expressions.
 _EQUAL = re.compile(r"(?<![\w.+(])((?:\w+\.)?\w+)\s*=\s*((?:\w+\.)?\w+)(?![\w.(])")
@@ -277,12 +279,7 @@ def _condition_reason(
         )
         return Unused(index, why, to_try, at, key=f"{column} collate {collated[1]}")
     if (call := _called(bare, name)) is not None:
-        called = condition[call]
-        why = f"the condition calls a function of {column}: {called}"
-        to_try = (
-            f"compare {column} itself, or an index of {index.table} for the expression {called}"
-        )
-        return Unused(index, why, to_try, at, key=_key(called))
+        return _call_reason(index, column, condition[call], at)
     if _is_text(index) and (number := re.search(_NUMBER.format(name), bare)):
         why = f"{column} is text and is compared with a number, {number[0].strip()}"
         to_try = f"compare {column} with text (a value in quotes, or a parameter of type text)"
@@ -293,6 +290,17 @@ def _condition_reason(
         to_try = f"compare {column} with a value of its own type, so that {column} is not converted"
         return Unused(index, why, to_try, at, key=_key(converted))
     return _unlike_columns(index, bare.strip("() "), column, scan)
+
+
+def _call_reason(index: Index, column: str, called: str, at: str) -> Unused:
+    """Return an index on a column to which the condition applies a function."""
+    if _CHARACTER_SET.match(called):
+        why = f"the condition converts the character set of {column}: {called}"
+        to_try = f"give {column} the character set of the column with which it is compared"
+        return Unused(index, why, to_try, at)
+    why = f"the condition calls a function of {column}: {called}"
+    to_try = f"compare {column} itself, or an index of {index.table} for the expression {called}"
+    return Unused(index, why, to_try, at, key=_key(called))
 
 
 def _unlike_columns(index: Index, condition: str, column: str, scan: Timed) -> Unused | None:
@@ -367,4 +375,5 @@ def _is_faster(other: Alternative) -> bool:
 def _times(other: Alternative) -> str:
     if other.seconds is None or other.seconds_changed is None:
         return ""
-    return f": {seconds_text(other.seconds)}, with it {seconds_text(other.seconds_changed)}"
+    least = "more than " if other.cancelled else ""
+    return f": {least}{seconds_text(other.seconds)}, with it {seconds_text(other.seconds_changed)}"

@@ -51,12 +51,12 @@ def wasteful_joins(nodes: Iterable[Timed]) -> Iterator[tuple[Timed, PlanNode]]:
     for join in nodes:
         if join.node.operator not in JOINS or len(join.node.children) < 2:  # noqa: PLR2004 - sides
             continue
-        outer, inner = join.node.children[0], _full_scan(join.node.children[1])
+        outer, inner = join.node.children[0], scanned_whole(join.node.children[1])
         if inner is not None and _is_wasteful(join.node, outer, inner):
             yield join, inner
 
 
-def _full_scan(node: PlanNode) -> PlanNode | None:
+def scanned_whole(node: PlanNode) -> PlanNode | None:
     """Return the full scan directly below a join; None if other operators are in between.
 
     An index that is read in full without a condition is a full scan, too.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,8 @@ from assay.model.finding import Advice, Evidence
 from assay.model.units import bytes_text, count_text, percent_text
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from assay.analysis.findings.case import Case
     from assay.analysis.findings.engine_facts import Setting
     from assay.analysis.findings.plans.plan_time import Timed
@@ -34,6 +37,17 @@ IN_MEMORY = (
     "measure the same operations with more memory: they hardly waited for the disk, tables with "
     "large texts may go to disk with any memory, and filling a table in memory takes time, too"
 )
+SHORT_TEXTS = (
+    "declare grouped and selected texts as `varchar` of their real length: the table is small, and "
+    "the engine stores tables with columns of type text or blob on disk with any memory"
+)
+OR_TEXTS = (
+    "more memory does not help if a column of the table is of type text or blob: declare it as "
+    "`varchar` then"
+)
+_GROUPED = re.compile(r"\bgroup\s+by\b", re.IGNORECASE)
+_REDUCED = re.compile(r"\b(?:limit|having|distinct|union|fetch|over)\b", re.IGNORECASE)
+_SELECT = re.compile(r"\bselect\b", re.IGNORECASE)
 # Operators that store rows in a table. Other operators take the same time with a table in memory.
 OPERATORS = ("aggregate", "sort", "set operation", "materialize", "window", "other")
 
@@ -75,9 +89,16 @@ def find(case: Case) -> list[Finding]:
         evidence.append(Evidence(setting.text, f"setting:{setting.name}"))
         to_try = f"a larger {setting.name}"
     advice = _advice(case, setting, executions)
-    if advice is not None and setting is not None:
+    if case.advice.get("texts_on_disk") and (small := _small(case, nodes, setting)) is not None:
+        operation, groups = small
+        text = f"{operation} returns all of its groups, {count_text(groups)} rows"
+        evidence.append(Evidence(text, f"plan:{operation}"))
+        advice, to_try = None, SHORT_TEXTS
+    elif advice is not None and setting is not None:
         larger = f"sets {setting.name} to {bytes_text(int(advice.values['value']))}"
         to_try = case.try_words(METHOD, fractions, larger)
+        if case.advice.get("texts_on_disk"):
+            to_try += f"; {OR_TEXTS}"
     finding = case.finding(
         METHOD, claim, fractions, to_try=to_try, evidence=evidence, advice=advice
     )
@@ -99,6 +120,22 @@ def _advice(case: Case, setting: Setting | None, executions: float) -> Advice | 
     most = None if case.memory_bytes is None else case.memory_bytes * HOST_SHARE_MAX
     value = power_of_two(needed, most)
     return Advice("setting", ROLE, {"value": str(value)}) if value > setting.bytes else None
+
+
+def _small(case: Case, nodes: Sequence[Timed], setting: Setting | None) -> tuple[str, int] | None:
+    """Return an operation whose table would fit into memory, with its rows; None without one.
+
+    The result of a statement with one grouping is its table, if nothing removes rows of it.
+    """
+    rows = {op.name: op.rows for op in case.operations}
+    for timed in nodes:
+        text, count = timed.plan.text or "", rows.get(timed.operation)
+        is_whole = _GROUPED.search(text) is not None and _REDUCED.search(text) is None
+        if not is_whole or len(_SELECT.findall(text)) != 1 or count is None:
+            continue
+        if setting is not None and count * ROW_BYTES < (setting.bytes or 0):
+            return timed.operation, count
+    return None
 
 
 def _went_to_disk(case: Case, operation: str) -> bool:

@@ -1,4 +1,8 @@
-"""Finds hash joins that compare many pairs of rows, because their equality leaves many."""
+"""Finds hash joins that compare or return many pairs of rows, because their equality leaves many.
+
+A join by an inequality may return many rows for each row of its inputs, of which an aggregate keeps
+few. An example is the newest of all earlier prices.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +16,11 @@ from assay.model.finding import Evidence
 from assay.model.units import count_text, percent_text, seconds_text
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from assay.analysis.findings.case import Case
     from assay.model.finding import Finding
+    from assay.model.plan import PlanNode
 
 METHOD = "range-join"
 # With fewer rows, the fixed cost of a join makes its rows look slow.
@@ -21,23 +28,43 @@ ROWS_MIN = 10_000
 # A hash join looks a row up in a fraction of this time, even if its table misses the CPU's caches.
 ROW_S_MIN = 1e-6
 EFFECT_MIN = 0.25
+# Rows of a join for each row of its larger input, and for each row that an aggregate keeps of them.
+PAIRS_MIN = 10.0
+BETWEEN = ("projection", "filter", "sort")
 _INEQUALITY = re.compile(r"<>|!=|<=|>=|<|>")
 _EQUALITY = re.compile(r"(?<![<>!])=")
+TO_TRY = (
+    "add an equality that leaves fewer pairs (such as the day of both), or join by the nearest "
+    "value if each row has one match (`asof join`, if the engine has it)"
+)
+NEAREST = "measure the statement with a join that finds only the wanted row of each pair's group"
 PAIRS = "count the pairs of rows that satisfy the equality alone (select count(*) of the join)"
 
 
 def find(case: Case) -> list[Finding]:
-    """Return a finding of hash joins that are slow for their rows and also compare a range."""
-    joins = [timed for timed in timed_nodes(case) if _is_slow_range_join(timed)]
+    """Return findings of hash joins that also compare a range, and are slow or return many rows."""
+    nodes = timed_nodes(case)
+    joins = [timed for timed in nodes if _is_slow_range_join(timed)]
+    findings = _slow_joins(case, joins) if case.of_run(fraction_of(joins)) >= EFFECT_MIN else []
+    named = {operation for finding in findings for operation in finding.operations}
+    findings += [
+        _reduced_join(case, top, join, nodes)
+        for top in nodes
+        if top.operation not in named and (join := _reduced(top.node)) is not None
+    ]
+    return [finding for finding in findings if finding.effect_share >= EFFECT_MIN]
+
+
+def _slow_joins(case: Case, joins: Sequence[Timed]) -> list[Finding]:
+    """Return the finding of joins that take long for each of their rows."""
     fractions = fraction_of(joins)
     effect = case.of_run(fractions)
-    if effect < EFFECT_MIN:
-        return []
     first = max(joins, key=lambda timed: timed.fraction or 0.0)
+    equal, ranges = _equal(first.node.condition), _ranges(first.node.condition)
     claim = (
         f"{first.node.native} of {first.operation} took {seconds_text(_row_seconds(first))} for "
-        f"each of its {count_text(_rows(first))} rows: rows that are equal by {_equal(first)} are "
-        f"compared one by one by {_ranges(first)}, {percent_text(effect)} of the time in total"
+        f"each of its {count_text(_rows(first))} rows: rows that are equal by {equal} are compared "
+        f"one by one by {ranges}, {percent_text(effect)} of the time in total"
     )
     evidence = [
         Evidence(
@@ -46,20 +73,52 @@ def find(case: Case) -> list[Finding]:
         )
         for timed in joins
     ]
-    to_try = (
-        "add an equality that leaves fewer pairs (such as the day of both), or join by the nearest "
-        "value if each row has one match (`asof join`, if the engine has it)"
-    )
-    finding = case.finding(METHOD, claim, fractions, to_try=to_try, evidence=evidence)
+    finding = case.finding(METHOD, claim, fractions, to_try=TO_TRY, evidence=evidence)
     finding = replace(finding.without_interval(), settle=PAIRS)
     return [finding.of("computing", saved=(0.0, effect))]
+
+
+def _reduced(top: PlanNode) -> PlanNode | None:
+    """Return the join of whose many rows an aggregate keeps few; None without such a join."""
+    node = top
+    while len(node.children) == 1 and (node is top or node.operator in BETWEEN):
+        node = node.children[0]
+    if top.operator != "aggregate" or node.operator != "hash join":
+        return None
+    condition, rows = node.condition or "", node.rows or 0.0
+    inputs = [child.rows or 0.0 for child in node.children]
+    if not _equal(condition) or not _ranges(condition) or rows < PAIRS_MIN * max(ROWS_MIN, *inputs):
+        return None
+    return node if rows >= PAIRS_MIN * max(1.0, top.rows or 0.0) else None
+
+
+def _reduced_join(case: Case, top: Timed, join: PlanNode, nodes: Sequence[Timed]) -> Finding:
+    parts, operation = {id(node) for node in top.node.walk()}, top.operation
+    fractions = fraction_of(timed for timed in nodes if id(timed.node) in parts)
+    effect, larger = case.of_run(fractions), max(child.rows or 0.0 for child in join.children)
+    claim = (
+        f"{operation} joins {count_text(larger)} rows to {count_text(join.rows)} pairs, of which "
+        f"{top.node.native} makes {count_text(top.node.rows)} rows: pairs that are equal by "
+        f"{_equal(join.condition)} are many, although {_ranges(join.condition)} is compared, too. "
+        f"This took {percent_text(effect)} of the time"
+    )
+    evidence = [
+        Evidence(
+            f"{join.native} returned {count_text(join.rows)} rows for {join.condition}",
+            f"plan:{operation}",
+        )
+    ]
+    to_try = f"{TO_TRY}; for a sum over a range, a window function needs no pairs"
+    finding = case.finding(METHOD, claim, fractions, to_try=to_try, evidence=evidence)
+    finding = replace(finding.without_interval(), settle=NEAREST)
+    return finding.of("computing", saved=(0.0, effect))
 
 
 def _is_slow_range_join(timed: Timed) -> bool:
     node = timed.node
     if node.operator != "hash join" or node.spilled_bytes or not node.condition:
         return False
-    if not _equal(timed) or not _ranges(timed) or _rows(timed) < ROWS_MIN:
+    if not _equal(node.condition) or not _ranges(node.condition) or _rows(timed) < ROWS_MIN:
         return False
     return _row_seconds(timed) >= ROW_S_MIN
 
@@ -73,11 +132,11 @@ def _row_seconds(timed: Timed) -> float:
     return (timed.node.seconds or 0.0) / max(1.0, _rows(timed))
 
 
-def _equal(timed: Timed) -> str:
-    parts = [part for part in conjuncts(timed.node.condition) if not _INEQUALITY.search(part)]
+def _equal(condition: str | None) -> str:
+    parts = [part for part in conjuncts(condition) if not _INEQUALITY.search(part)]
     return " and ".join(part.strip(" ()") for part in parts if _EQUALITY.search(part))
 
 
-def _ranges(timed: Timed) -> str:
-    parts = [part for part in conjuncts(timed.node.condition) if _INEQUALITY.search(part)]
+def _ranges(condition: str | None) -> str:
+    parts = [part for part in conjuncts(condition) if _INEQUALITY.search(part)]
     return " and ".join(part.strip(" ()") for part in parts)

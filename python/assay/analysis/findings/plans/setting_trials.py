@@ -72,15 +72,15 @@ def tried_finding(
     )
     set_to = f"{name} = {value}" if value is not None else name
     claim = (
-        f"{set_to} {does}: {first.operation} took {seconds_text(first.seconds)} with this value "
-        f"and {seconds_text(first.seconds_changed)} with the default {first.value}, a loss of "
-        f"{percent_text(effect)} of the time"
+        f"{set_to} {does}: {first.operation} took {_time_text(first)} with this "
+        f"value and {seconds_text(first.seconds_changed)} with the default {first.value}, a loss "
+        f"of {percent_text(effect)} of the time"
     )
     evidence = [
         Evidence(f"{set_to}; its default is {first.value}", f"setting:{name}"),
         *(
             Evidence(
-                f"{alternative.operation}: {seconds_text(alternative.seconds)}, and"
+                f"{alternative.operation}: {_time_text(alternative)}, and"
                 f" {seconds_text(alternative.seconds_changed)} with the default",
                 f"clock:{alternative.operation}",
             )
@@ -118,3 +118,9 @@ def _statement_fraction(case: Case, alternative: Alternative) -> float:
         if timed.operation == alternative.operation
         and timed.plan.statement == alternative.statement
     )
+
+
+def _time_text(alternative: Alternative) -> str:
+    """Return the time of the chosen plan, which is a lower bound if the plan was cancelled."""
+    least = "more than " if alternative.cancelled else ""
+    return f"{least}{seconds_text(alternative.seconds)}"
