@@ -56,6 +56,17 @@ class TestSubqueryPerRow:
         assert finding.settle is None
         assert {"plan", "setting"} == set(finding.witnesses)
 
+    def test_a_union_is_joined_as_a_table(self) -> None:
+        union = (
+            "select id from orders where id in (select order_no from refunds where f(a) union "
+            "select order_no from claims)"
+        )
+        (finding,) = subquery_per_row.find(run_of(self.select(), union))
+        assert "join (select ... union select ...)" in (finding.to_try or "")
+        apart = f"{self.NOT_IN} union select id from claims"
+        (finding,) = subquery_per_row.find(run_of(self.select(), apart))
+        assert "`not exists` instead of `not in`" in (finding.to_try or "")
+
     @pytest.mark.parametrize(("column", "is_sure"), [("customer", True), ("a", False)])
     def test_a_change_needs_the_index_of_the_compared_column(
         self, column: str, *, is_sure: bool

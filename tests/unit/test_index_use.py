@@ -68,6 +68,44 @@ def test_an_index_that_serves_the_condition_can_be_tried(condition: str, key: st
 @pytest.mark.parametrize(
     "condition",
     [
+        "(lines.line = app_tenant())",
+        "filter (line = shop.app_tenant())",
+        "(lines.line = (app_tenant())::integer)",
+        "(line >= of_setting('lines.begin'::text))",
+    ],
+)
+def test_a_value_that_each_row_computes_is_named(condition: str) -> None:
+    unused = reason(condition)
+    assert unused is not None
+    assert "which is called for each row" in unused.why
+    assert "stable" in unused.to_try
+    assert unused.settle is not None
+    case = replace(hidden(0.7, condition), indexes={"lines": (INDEX,)})
+    assert not missing_index.find(case)
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        # A function of the row has another value for each row.
+        "(lines.line = next_line(lines.other))",
+        "(lines.line = next_line(other))",
+        # An index is searched for the value of these.
+        "(lines.line = now())",
+        "(lines.line = ANY ('{7,8}'::integer[]))",
+        "(lines.line = $1)",
+        "(lines.other = app_tenant())",
+        "(lines.line <> app_tenant())",
+    ],
+)
+def test_a_value_of_the_statement_is_no_call_for_each_row(condition: str) -> None:
+    unused = reason(condition)
+    assert unused is None or "called for each row" not in unused.why
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
         "filter (lines.line = 7)",
         "filter (lines.other = 7)",
         "((other)::text = 'line'::text)",

@@ -29,6 +29,10 @@ MODIFY, SUBQUERY = "modify", "subquery"
 # A subquery that a condition searches; not one whose rows are in a hash table, nor an `exists`.
 _SEARCHED = re.compile(r"(?<!exists)\(SubPlan \d+\)|<in_optimizer>", re.IGNORECASE)
 _IN = re.compile(r"\bin\s*\(\s*(?:select|with)\b", re.IGNORECASE)
+# A subquery of several parts, which no engine executes as one join.
+_IN_UNION = re.compile(
+    r"\bin\s*\(\s*(?:select|with)\b(?:[^()]|\([^()]*\))*\bunion\b", re.IGNORECASE
+)
 TO_SETTLE = "measure the statement with a join instead of the subquery"
 
 
@@ -71,7 +75,8 @@ def _finding(case: Case, scan: Timed, searched: Sequence[Timed]) -> Finding:
     """
     fractions = fraction_of([scan, *searched])
     effect, operation = case.of_run(fractions), scan.operation
-    table = next((timed.node.object for timed in searched if timed.node.object), "a subquery")
+    objects = [timed.node.object for timed in searched if timed.node.object]
+    table = next((name for name in objects if not name.startswith("<")), "a subquery")
     claim = (
         f"{operation} searches the rows of a subquery (of {table}) {count_text(_searches(scan))} "
         f"times, once for each row of {scan.node.object or scan.node.native}; this took "
@@ -88,6 +93,12 @@ def _finding(case: Case, scan: Timed, searched: Sequence[Timed]) -> Finding:
 
 
 def _to_try(scan: Timed) -> str:
+    if _IN_UNION.search(scan.plan.text or ""):
+        return (
+            "join the union as a table of the statement (`join (select ... union select ...) as x "
+            "on x.a = b`), so that it is computed once, or create indexes by which its parts are "
+            "searched"
+        )
     if scan.plan.root.operator == MODIFY:
         return "join the subquery's tables in the statement itself instead of `in (select ...)`"
     return (
