@@ -40,6 +40,7 @@ BY_NAME = {
     "range-join",
     "round-trips",
     "distinct-join",
+    "either-table",
     "extra-indexes",
     "heap-visits",
     "hinted-index",

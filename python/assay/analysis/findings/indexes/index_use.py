@@ -295,18 +295,27 @@ def _condition_reason(
         why = f"{column} is text and is compared with a number, {number[0].strip()}"
         to_try = f"compare {column} with text (a value in quotes, or a parameter of type text)"
         return Unused(index, why, to_try, at)
-    if (call := _value_call(bare, name, index.table)) is not None:
-        return _by_value_call(index, column, condition[call], at)
     if cast := re.search(_CAST.format(name), bare):
         converted = condition[slice(*cast.span())].strip()
         why = f"the condition converts {column}: {converted}"
         to_try = f"compare {column} with a value of its own type, so that {column} is not converted"
         return Unused(index, why, to_try, at, key=_key(converted))
-    return _unlike_columns(index, bare.strip("() "), column, scan)
+    return _called_value(index, condition, column, (bare, name), at) or _unlike_columns(
+        index, bare.strip("() "), column, scan
+    )
 
 
-def _by_value_call(index: Index, column: str, called: str, at: str) -> Unused:
-    """Return an index that is compared with a function call, which every row repeats."""
+def _called_value(
+    index: Index, condition: str, column: str, pattern: tuple[str, str], at: str
+) -> Unused | None:
+    """Return an index that is compared with a function call, which every row repeats.
+
+    `pattern` has the condition with blank texts, and the pattern of the column in it.
+    """
+    call = value_call(*pattern, index.table)
+    if call is None:
+        return None
+    called = condition[call]
     function = called.partition("(")[0]
     why = (
         f"{column} is compared with {called}, which is called for each row, as a volatile function "
@@ -320,7 +329,7 @@ def _by_value_call(index: Index, column: str, called: str, at: str) -> Unused:
     return Unused(index, why, to_try, at, settle=settle, is_enough=True)
 
 
-def _value_call(condition: str, name: str, table: str) -> slice | None:
+def value_call(condition: str, name: str, table: str) -> slice | None:
     """Return the position of a function call that a column is compared with; None without one.
 
     The call reads no column of the table. Functions that are known to have the same value
