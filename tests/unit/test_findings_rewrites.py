@@ -63,7 +63,7 @@ class TestSubqueryPerRow:
         )
         (finding,) = subquery_per_row.find(run_of(self.select(), union))
         assert "join (select ... union select ...)" in (finding.to_try or "")
-        apart = f"{self.NOT_IN} union select id from claims"
+        apart = " ".join((self.NOT_IN, "union select id from claims"))
         (finding,) = subquery_per_row.find(run_of(self.select(), apart))
         assert "`not exists` instead of `not in`" in (finding.to_try or "")
 
@@ -153,10 +153,32 @@ class TestPagingCondition:
         assert finding.settle is None
 
     @pytest.mark.parametrize(
+        ("condition", "first"),
+        [
+            ("tenant = 3; filter ((e.at,e.id) > ('2025-09-01 00:00',209000))", "at >= ..."),
+            ("tenant = 3; filter ((e.`at`,e.id) < ('2025',7))", "at <= ..."),
+            ("(e.tenant = 3); filter ((e.at > 1) OR ((e.at = 1) AND (e.id > 5)))", "at >= ..."),
+        ],
+    )
+    def test_a_page_behind_equal_columns_needs_a_begin_of_its_own(
+        self, condition: str, first: str
+    ) -> None:
+        (finding,) = paging_condition.find(self.of(condition, columns=("tenant", "at", "id")))
+        assert f"`where {first} and (...)`" in (finding.to_try or "")
+        assert finding.effect_share == pytest.approx(1.0, abs=0.02)
+
+    @pytest.mark.parametrize(
         "case_facts",
         [
             {"removed": 20.0},
             {"columns": ("at", "kind", "id")},
+            {"condition": "tenant = 3; filter ((e.at,e.id) > ('2025',7))"},
+            {"condition": "filter ((e.at,e.kind) > ('2025',7))"},
+            {"condition": "filter ((e.at,e.id) = ('2025',7))"},
+            {
+                "condition": "tenant > 3; filter ((e.at,e.id) > (1,2))",
+                "columns": ("tenant", "at", "id"),
+            },
             {"condition": "filter ((e.at > 3) OR ((e.at = 3) AND (e.id < 5)))"},
             {"condition": "filter ((e.at > 3) OR (e.kind = 5))"},
             {"condition": "filter ((e.at > 3) AND (e.id > 5))"},
