@@ -41,6 +41,8 @@ BY_NAME = {
     "round-trips",
     "distinct-join",
     "either-table",
+    "first-of-group",
+    "unused-groups",
     "extra-indexes",
     "heap-visits",
     "hinted-index",
