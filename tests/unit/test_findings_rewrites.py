@@ -56,6 +56,12 @@ class TestSubqueryPerRow:
         assert finding.settle is None
         assert {"plan", "setting"} == set(finding.witnesses)
 
+    def test_its_loops_count_the_searches(self) -> None:
+        root = self.select(removed_rows=4e4)
+        searched = replace(root, children=(replace(root.children[0], loops=8387.0),))
+        (finding,) = subquery_per_row.find(run_of(searched, self.NOT_IN))
+        assert "8.39 k times" in finding.claim
+
     def test_a_union_is_joined_as_a_table(self) -> None:
         union = (
             "select id from orders where id in (select order_no from refunds where f(a) union "

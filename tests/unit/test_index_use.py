@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from assay.analysis.findings.indexes import missing_index
+from assay.analysis.findings.indexes.conditions import indexable
 from assay.analysis.findings.indexes.index_use import Unused, unused_advice, unused_index
 from assay.analysis.findings.plans.plan_time import timed_nodes
 from assay.model.catalogue import Alternative, Index
@@ -142,3 +143,17 @@ def test_no_index_is_advised_where_one_is_hidden() -> None:
     case = hidden(0.7, "(lower(line) = 'a'::text)")
     assert missing_index.find(case) == []
     assert missing_index.find(replace(case, indexes={"lines": ()})) != []
+
+
+@pytest.mark.parametrize(
+    ("condition", "columns"),
+    [
+        ("filter (<cache>(orders.id) = lines.line)", ("line",)),
+        ("filter (<cache>(orders.id) = other.line)", ()),
+        ("filter (orders.id = lines.line)", ()),
+    ],
+)
+def test_a_value_of_another_table_may_stand_before_the_column(
+    condition: str, columns: tuple[str, ...]
+) -> None:
+    assert indexable(condition, "lines") == columns

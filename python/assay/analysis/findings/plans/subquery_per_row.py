@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from assay.analysis.findings.case import Case
     from assay.model.finding import Finding
+    from assay.model.plan import PlanNode
 
 METHOD = "subquery-per-row"
 EFFECT_MIN = 0.05
@@ -51,20 +52,29 @@ def _is_searching(scan: Timed) -> bool:
     """Return True if a condition searches the rows of an `in` for many rows."""
     is_in = _IN.search(scan.plan.text or "") is not None
     is_searched = _SEARCHED.search(scan.node.condition or "") is not None
-    return is_in and is_searched and _searches(scan) >= SEARCHES_MIN
+    is_only = len(_subqueries(scan)) == 1
+    return is_in and is_searched and is_only and _searches(scan) >= SEARCHES_MIN
 
 
 def _searches(scan: Timed) -> float:
-    """Return the number of rows for which the subquery was searched."""
+    """Return the number of rows for which the subquery was searched.
+
+    Other comparisons may remove rows before, which only the loops of the subquery show.
+    """
+    (subquery,) = _subqueries(scan)
+    if subquery.loops is not None and subquery.loops > 1:
+        return subquery.loops
     return (scan.node.rows or 0.0) + (scan.node.removed_rows or 0.0)
 
 
+def _subqueries(scan: Timed) -> list[PlanNode]:
+    return [node for node in scan.plan.root.walk() if node.operator == SUBQUERY]
+
+
 def _subquery_nodes(scan: Timed, nodes: Sequence[Timed]) -> list[Timed]:
-    """Return the operators of the plan's subquery; empty if it has several or none."""
-    subqueries = [node for node in scan.plan.root.walk() if node.operator == SUBQUERY]
-    if len(subqueries) != 1:
-        return []
-    parts = set(map(id, subqueries[0].walk()))
+    """Return the operators of the plan's only subquery."""
+    (subquery,) = _subqueries(scan)
+    parts = set(map(id, subquery.walk()))
     return [timed for timed in nodes if id(timed.node) in parts]
 
 
