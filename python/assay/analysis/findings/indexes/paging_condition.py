@@ -45,7 +45,7 @@ ROW_COLUMNS_MIN = 2
 def find(case: Case) -> list[Finding]:
     """Return a finding for each index that is read from its start up to the wanted page."""
     findings = [
-        _finding(case, scan, columns, direction)
+        _finding(case, scan, index, columns, direction)
         for scan in timed_nodes(case)
         if _ends_at_limit(scan)
         and (index := index_of_scan(case, scan)) is not None
@@ -119,20 +119,28 @@ def _direction(scan: Timed) -> str | None:
     return operators.pop() if len(operators) == 1 else None
 
 
+def _start(scan: Timed) -> str:
+    """Return the place from which the index is read."""
+    search = (scan.node.condition or "").partition("; filter ")[0]
+    return f"its first row with {search.strip('()')}" if _parts(scan)[0] else "its start"
+
+
 def _form(scan: Timed) -> str:
     """Return the form of the condition, as the subject of a sentence."""
     is_row = _ROW.fullmatch(_parts(scan)[1]) is not None
     return "the comparison of rows" if is_row else "the condition with `or`"
 
 
-def _finding(case: Case, scan: Timed, columns: tuple[str, ...], direction: str) -> Finding:
+def _finding(
+    case: Case, scan: Timed, index: Index, columns: tuple[str, ...], direction: str
+) -> Finding:
     node, operation = scan.node, scan.operation
     removed, kept = node.removed_rows or 0.0, node.rows or 0.0
     share = removed / (removed + kept)
     fractions = {name: whole * share for name, whole in fraction_of([scan]).items()}
     effect, names = case.of_run(fractions), ", ".join(columns)
     claim = (
-        f"{operation} reads index {node.index} of {node.object} from its start: {_form(scan)} "
+        f"{operation} reads index {node.index} of {node.object} from {_start(scan)}: {_form(scan)} "
         f"gives no place to begin, and removes {count_text(removed)} of "
         f"{count_text(removed + kept)} rows. Reading them took {percent_text(effect)} of the time"
     )
@@ -147,7 +155,7 @@ def _finding(case: Case, scan: Timed, columns: tuple[str, ...], direction: str) 
         )
     evidence = [
         Evidence(f"{node.native} with {node.index}: {node.condition}", f"plan:{operation}"),
-        Evidence(f"index {node.index} begins with {names}", f"catalogue:{node.object}"),
+        Evidence(f"index {index.text} has {names} in this order", f"catalogue:{node.object}"),
     ]
     finding = case.finding(METHOD, claim, fractions, to_try=to_try, evidence=evidence)
     return finding.without_interval().of(COMPUTING, saved=(0.0, effect))

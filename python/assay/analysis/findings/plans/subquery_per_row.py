@@ -89,7 +89,7 @@ def _finding(case: Case, scan: Timed, searched: Sequence[Timed]) -> Finding:
     table = next((name for name in objects if not name.startswith("<")), "a subquery")
     claim = (
         f"{operation} searches the rows of a subquery (of {table}) {count_text(_searches(scan))} "
-        f"times, once for each row of {scan.node.object or scan.node.native}; this took "
+        f"times, once for each row of {_row_source(scan)}; this took "
         f"{percent_text(effect)} of the time"
     )
     evidence = [
@@ -100,6 +100,12 @@ def _finding(case: Case, scan: Timed, searched: Sequence[Timed]) -> Finding:
     finding = replace(finding.without_interval(), settle=_to_settle(case, scan))
     least = case.of_run(fraction_of(searched))
     return finding.of(COMPUTING, saved=(0.0 if finding.settle else least, effect))
+
+
+def _row_source(scan: Timed) -> str:
+    """Return the table whose rows are compared, or the name of the operator that returns them."""
+    own = [node for node in scan.node.children if node.operator != SUBQUERY]
+    return scan.node.object or next((node.object for node in own if node.object), scan.node.native)
 
 
 def _to_try(scan: Timed) -> str:
