@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import pytest
@@ -711,6 +712,17 @@ class TestFunctionPerRow:
         (finding,) = function_per_row.find(self.of(5_000))
         assert finding.effect_share == pytest.approx(0.7)
         assert finding.claim.startswith("Function price_of is called 5 k times per execution")
+
+    @pytest.mark.parametrize(
+        ("condition", "is_repeated"),
+        [("(items.owner = app.price_of())", True), ("(items.price = price_of(items.id))", False)],
+    )
+    def test_a_result_that_is_the_same_for_all_rows_may_be_stable(
+        self, condition: str, *, is_repeated: bool
+    ) -> None:
+        scan = node("scan", object="items", condition=condition, seconds=1.0)
+        (finding,) = function_per_row.find(replace(self.of(5_000), plans=plans(plan(scan))))
+        assert ("declare price_of as stable" in (finding.to_try or "")) == is_repeated
 
     @pytest.mark.parametrize(("calls", "seconds"), [(1, 0.7), (5_000, 0.01)])
     def test_its_twin_is_silent(self, calls: float, seconds: float) -> None:

@@ -56,6 +56,23 @@ class TestSubqueryPerRow:
         assert finding.settle is None
         assert {"plan", "setting"} == set(finding.witnesses)
 
+    def test_its_loops_count_the_searches(self) -> None:
+        root = self.select(removed_rows=4e4)
+        searched = replace(root, children=(replace(root.children[0], loops=8387.0),))
+        (finding,) = subquery_per_row.find(run_of(searched, self.NOT_IN))
+        assert "8.39 k times" in finding.claim
+
+    def test_a_union_is_joined_as_a_table(self) -> None:
+        union = (
+            "select id from orders where id in (select order_no from refunds where f(a) union "
+            "select order_no from claims)"
+        )
+        (finding,) = subquery_per_row.find(run_of(self.select(), union))
+        assert "join (select ... union select ...)" in (finding.to_try or "")
+        apart = " ".join((self.NOT_IN, "union select id from claims"))
+        (finding,) = subquery_per_row.find(run_of(self.select(), apart))
+        assert "`not exists` instead of `not in`" in (finding.to_try or "")
+
     @pytest.mark.parametrize(("column", "is_sure"), [("customer", True), ("a", False)])
     def test_a_change_needs_the_index_of_the_compared_column(
         self, column: str, *, is_sure: bool
@@ -142,10 +159,32 @@ class TestPagingCondition:
         assert finding.settle is None
 
     @pytest.mark.parametrize(
+        ("condition", "first"),
+        [
+            ("tenant = 3; filter ((e.at,e.id) > ('2025-09-01 00:00',209000))", "at >= ..."),
+            ("tenant = 3; filter ((e.`at`,e.id) < ('2025',7))", "at <= ..."),
+            ("(e.tenant = 3); filter ((e.at > 1) OR ((e.at = 1) AND (e.id > 5)))", "at >= ..."),
+        ],
+    )
+    def test_a_page_behind_equal_columns_needs_a_begin_of_its_own(
+        self, condition: str, first: str
+    ) -> None:
+        (finding,) = paging_condition.find(self.of(condition, columns=("tenant", "at", "id")))
+        assert f"`where {first} and (...)`" in (finding.to_try or "")
+        assert finding.effect_share == pytest.approx(1.0, abs=0.02)
+
+    @pytest.mark.parametrize(
         "case_facts",
         [
             {"removed": 20.0},
             {"columns": ("at", "kind", "id")},
+            {"condition": "tenant = 3; filter ((e.at,e.id) > ('2025',7))"},
+            {"condition": "filter ((e.at,e.kind) > ('2025',7))"},
+            {"condition": "filter ((e.at,e.id) = ('2025',7))"},
+            {
+                "condition": "tenant > 3; filter ((e.at,e.id) > (1,2))",
+                "columns": ("tenant", "at", "id"),
+            },
             {"condition": "filter ((e.at > 3) OR ((e.at = 3) AND (e.id < 5)))"},
             {"condition": "filter ((e.at > 3) OR (e.kind = 5))"},
             {"condition": "filter ((e.at > 3) AND (e.id > 5))"},

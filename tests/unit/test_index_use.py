@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from assay.analysis.findings.indexes import missing_index
+from assay.analysis.findings.indexes.conditions import indexable
 from assay.analysis.findings.indexes.index_use import Unused, unused_advice, unused_index
 from assay.analysis.findings.plans.plan_time import timed_nodes
 from assay.model.catalogue import Alternative, Index
@@ -68,6 +69,44 @@ def test_an_index_that_serves_the_condition_can_be_tried(condition: str, key: st
 @pytest.mark.parametrize(
     "condition",
     [
+        "(lines.line = app_tenant())",
+        "filter (line = shop.app_tenant())",
+        "(lines.line = (app_tenant())::integer)",
+        "(line >= of_setting('lines.begin'::text))",
+    ],
+)
+def test_a_value_that_each_row_computes_is_named(condition: str) -> None:
+    unused = reason(condition)
+    assert unused is not None
+    assert "which is called for each row" in unused.why
+    assert "stable" in unused.to_try
+    assert unused.settle is not None
+    case = replace(hidden(0.7, condition), indexes={"lines": (INDEX,)})
+    assert not missing_index.find(case)
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        # A function of the row has another value for each row.
+        "(lines.line = next_line(lines.other))",
+        "(lines.line = next_line(other))",
+        # An index is searched for the value of these.
+        "(lines.line = now())",
+        "(lines.line = ANY ('{7,8}'::integer[]))",
+        "(lines.line = $1)",
+        "(lines.other = app_tenant())",
+        "(lines.line <> app_tenant())",
+    ],
+)
+def test_a_value_of_the_statement_is_no_call_for_each_row(condition: str) -> None:
+    unused = reason(condition)
+    assert unused is None or "called for each row" not in unused.why
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
         "filter (lines.line = 7)",
         "filter (lines.other = 7)",
         "((other)::text = 'line'::text)",
@@ -104,3 +143,17 @@ def test_no_index_is_advised_where_one_is_hidden() -> None:
     case = hidden(0.7, "(lower(line) = 'a'::text)")
     assert missing_index.find(case) == []
     assert missing_index.find(replace(case, indexes={"lines": ()})) != []
+
+
+@pytest.mark.parametrize(
+    ("condition", "columns"),
+    [
+        ("filter (<cache>(orders.id) = lines.line)", ("line",)),
+        ("filter (<cache>(orders.id) = other.line)", ()),
+        ("filter (orders.id = lines.line)", ()),
+    ],
+)
+def test_a_value_of_another_table_may_stand_before_the_column(
+    condition: str, columns: tuple[str, ...]
+) -> None:
+    assert indexable(condition, "lines") == columns

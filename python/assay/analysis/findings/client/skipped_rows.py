@@ -1,4 +1,8 @@
-"""Finds statements that read many rows only to skip them, because of a large OFFSET."""
+"""Finds statements that read many rows and return few of them.
+
+A large OFFSET skips the first rows. SQL_CALC_FOUND_ROWS reads all rows behind a limit, to count
+them.
+"""
 
 from __future__ import annotations
 
@@ -25,6 +29,15 @@ WHOLE_INPUT = ("sort", "top-n", "aggregate", "window", "hash build", "materializ
 
 # `limit 20000, 1` skips 20,000 rows, too.
 OFFSET = re.compile(r"\boffset\s+(?!0\b)|\blimit\s+[\w${}]+\s*,", re.IGNORECASE)
+COUNTING = re.compile(r"\bsql_calc_found_rows\b", re.IGNORECASE)
+NEXT_PAGE = (
+    "begin each page after the last row of the page before (`where key > ... order by key limit "
+    "...`) instead of `offset`"
+)
+COUNT_APART = (
+    "leave SQL_CALC_FOUND_ROWS out, and count the rows by `select count(*)` if their number is "
+    "needed: an index can have all columns of its condition"
+)
 
 
 def find(case: Case) -> list[Finding]:
@@ -35,7 +48,8 @@ def find(case: Case) -> list[Finding]:
 
 
 def _skips(limit: Timed) -> bool:
-    if limit.node.operator != "limit" or not OFFSET.search(limit.plan.text or ""):
+    text = limit.plan.text or ""
+    if limit.node.operator != "limit" or not (OFFSET.search(text) or COUNTING.search(text)):
         return False
     if any(part.operator in WHOLE_INPUT for part in limit.node.walk()):
         return False
@@ -56,21 +70,23 @@ def _finding(case: Case, limit: Timed, nodes: Sequence[Timed]) -> Finding:
     share = skipped / (skipped + returned)
     fractions = {name: whole * share for name, whole in fraction_of(own).items()}
     effect, operation = case.of_run(fractions), limit.operation
+    is_counting = COUNTING.search(limit.plan.text or "") is not None
+    cause = "SQL_CALC_FOUND_ROWS" if is_counting else "Large offset"
     claim = (
-        f"Large offset: {operation} reads {count_text(skipped + returned)} rows to return "
-        f"{count_text(returned)}; reading the skipped rows took {percent_text(effect)} of the time"
+        f"{cause}: {operation} reads {count_text(skipped + returned)} rows to return "
+        f"{count_text(returned)}; reading the others took {percent_text(effect)} of the time"
     )
-    to_try = (
-        "begin each page after the last row of the page before (`where key > ... order by key "
-        "limit ...`) instead of `offset`"
-    )
+    has = "SQL_CALC_FOUND_ROWS, which counts the rows behind the limit"
     evidence = [
         Evidence(
             f"{limit.node.native} returns {count_text(returned)} of the"
             f" {count_text(skipped + returned)} rows that it gets",
             f"plan:{operation}",
         ),
-        Evidence("the statement has an offset", f"statement:{operation}"),
+        Evidence(
+            f"the statement has {has if is_counting else 'an offset'}", f"statement:{operation}"
+        ),
     ]
+    to_try = COUNT_APART if is_counting else NEXT_PAGE
     finding = case.finding(METHOD, claim, fractions, to_try=to_try, evidence=evidence)
     return finding.without_interval().of(COMPUTING, saved=(0.0, effect))

@@ -29,6 +29,8 @@ _VALUE = re.compile(
     re.IGNORECASE,
 )
 _NAME = re.compile(r"[A-Za-z_][\w.]*")
+# A value that MySQL computes once for each row of another table, before the column.
+_CACHED_FIRST = re.compile(r"(<cache>\([^()]*\))\s*(<=>|=)\s*([A-Za-z_][\w.]*)")
 EQUAL = ("=", "<=>", "in")
 # Operators by which an index finds rows, and patterns and negations that need every row.
 _SEARCHED = re.compile(r"=|<|>|~~|\b(?:in|between|like|glob)\b", re.IGNORECASE)
@@ -69,7 +71,7 @@ def _compared(condition: str | None, table: str) -> tuple[tuple[str, ...], list[
         return (), []
     equal: list[str] = []
     ranges: list[str] = []
-    for comparison in _AND.split(text):
+    for comparison in _AND.split(_CACHED_FIRST.sub(r"\3 \2 \1", text)):
         # An index in the column's own collation does not serve a comparison in another collation.
         if _COLLATED.search(comparison):
             continue

@@ -60,6 +60,17 @@ ALIKE = (
     "compare the declared types and collations of both columns: an index serves the comparison "
     "only if they are alike, and if the statement compares the columns themselves (no unary +)"
 )
+# A comparison of a column with the result of a function call.
+_VALUE_CALL = r"{}\s*(?:=|<=?|>=?)\s*\(*((?:\w+\.)?(\w+)\()"
+# Functions whose value is the same throughout a statement.
+SAME_IN_STATEMENT = frozenset(
+    (
+        *("current_database", "current_date", "current_schema", "current_setting", "current_user"),
+        *("cast", "coalesce", "concat", "curdate", "current_timestamp", "date_trunc", "greatest"),
+        *("least", "lower", "now", "nullif", "statement_timestamp", "to_date", "to_timestamp"),
+        *("transaction_timestamp", "upper", "utc_date", "utc_timestamp"),
+    )
+)
 # Keywords that can stand before a parenthesis without calling a function.
 _NO_CALL = {"and", "or", "not", "in", "any", "all", "between", "filter", "case", "when"}
 
@@ -79,6 +90,7 @@ class Unused:
         settle: Measurement that would show whether the index finds few rows; None if it is known.
         numbers_in: Operation that compares the column, which is text, with a number; None if it
             does not.
+        is_enough: Whether another index on the same column would stay unused, too.
     """
 
     index: Index
@@ -90,6 +102,7 @@ class Unused:
     hinted: str | None = None
     settle: str | None = None
     numbers_in: str | None = None
+    is_enough: bool = False
 
 
 def unused_advice(case: Case, unused: Unused, gain_share: float) -> Advice | None:
@@ -289,7 +302,48 @@ def _condition_reason(
         why = f"the condition converts {column}: {converted}"
         to_try = f"compare {column} with a value of its own type, so that {column} is not converted"
         return Unused(index, why, to_try, at, key=_key(converted))
-    return _unlike_columns(index, bare.strip("() "), column, scan)
+    return _called_value(index, condition, column, (bare, name), at) or _unlike_columns(
+        index, bare.strip("() "), column, scan
+    )
+
+
+def _called_value(
+    index: Index, condition: str, column: str, pattern: tuple[str, str], at: str
+) -> Unused | None:
+    """Return an index that is compared with a function call, which every row repeats.
+
+    `pattern` has the condition with blank texts, and the pattern of the column in it.
+    """
+    call = value_call(*pattern, index.table)
+    if call is None:
+        return None
+    called = condition[call]
+    function = called.partition("(")[0]
+    why = (
+        f"{column} is compared with {called}, which is called for each row, as a volatile function "
+        "is"
+    )
+    to_try = (
+        f"declare {function} as stable (in MySQL: deterministic) if it returns the same value "
+        f"throughout a statement, or compare {column} with `(select {called})`"
+    )
+    settle = f"declare {function} as stable and measure again"
+    return Unused(index, why, to_try, at, settle=settle, is_enough=True)
+
+
+def value_call(condition: str, name: str, table: str) -> slice | None:
+    """Return the position of a function call that a column is compared with; None without one.
+
+    The call reads no column of the table. Functions that are known to have the same value
+    throughout a statement do not count: an index can be searched for their value.
+    """
+    for match in re.finditer(_VALUE_CALL.format(name), condition, re.IGNORECASE):
+        call = slice(match.start(1), end_of_call(condition, match.end()))
+        is_known = match[2].lower() in _NO_CALL | SAME_IN_STATEMENT
+        arguments = condition[match.end() : call.stop - 1]
+        if not is_known and not reads_column(arguments, table):
+            return call
+    return None
 
 
 def _call_reason(index: Index, column: str, called: str, at: str) -> Unused:

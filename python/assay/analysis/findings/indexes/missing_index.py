@@ -76,9 +76,12 @@ def _first(scans: Sequence[Timed]) -> tuple[str, ...]:
 
 
 def _is_by_unused(case: Case, timed: Timed) -> bool:
-    """Return True if an existing index surely serves the scan's condition but is not used."""
+    """Return True if an existing index surely serves the scan's condition but is not used.
+
+    The same holds if a new index would stay unused for the same reason.
+    """
     unused = unused_index(case, timed)
-    return unused is not None and unused.settle is None
+    return unused is not None and (unused.settle is None or unused.is_enough)
 
 
 def _is_by_setting(case: Case, timed: Timed) -> bool:

@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from assay.analysis.findings.indexes.conditions import conjuncts, equal_columns
-from assay.analysis.findings.indexes.index_use import end_of_call
+from assay.analysis.findings.indexes.index_use import end_of_call, value_call
 from assay.analysis.findings.operation_shares import at_least
 from assay.analysis.findings.plans.counted_programs import counted_programs
 from assay.analysis.findings.plans.plan_time import timed_nodes
@@ -130,6 +130,15 @@ def _operation_finding(
     return finding.without_interval().of(COMPUTING, saved=(0.0, finding.effect_share))
 
 
+def _compares_result(timed: Timed, name: str) -> bool:
+    """Return True if a scan compares the result of a function that reads no column of a row."""
+    condition, table = timed.node.condition or "", timed.node.object or ""
+    if not timed.node.is_full_scan:
+        return False
+    call = value_call(condition, r"\w", table)
+    return call is not None and condition[call].partition("(")[0].endswith(name)
+
+
 def _finding(case: Case, name: str, calls: float, share: float) -> Finding:
     """Return a finding about a function, with its share of the operations that name it."""
     named = [op for op, text in case.statements.items() if name.lower() in text.lower()]
@@ -156,6 +165,11 @@ def _finding(case: Case, name: str, calls: float, share: float) -> Finding:
         f"write {name} as an expression of the statement, or call it for fewer rows: each call"
         f" takes {per_call}"
     )
+    if any(_compares_result(timed, name) for timed in timed_nodes(case)):
+        to_try = (
+            f"declare {name} as stable (in MySQL: deterministic) if it returns the same value "
+            f"throughout a statement: it is called for each row with the same arguments; {to_try}"
+        )
     advice = Advice("ablation", name, {"operations": ", ".join(fractions)}, effect)
     finding = case.finding(
         METHOD, claim, fractions, to_try=to_try, evidence=evidence, advice=advice

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from assay.analysis.findings.case import Case
     from assay.model.finding import Finding
+    from assay.model.plan import PlanNode
 
 METHOD = "subquery-per-row"
 EFFECT_MIN = 0.05
@@ -29,6 +30,10 @@ MODIFY, SUBQUERY = "modify", "subquery"
 # A subquery that a condition searches; not one whose rows are in a hash table, nor an `exists`.
 _SEARCHED = re.compile(r"(?<!exists)\(SubPlan \d+\)|<in_optimizer>", re.IGNORECASE)
 _IN = re.compile(r"\bin\s*\(\s*(?:select|with)\b", re.IGNORECASE)
+# A subquery of several parts, which no engine executes as one join.
+_IN_UNION = re.compile(
+    r"\bin\s*\(\s*(?:select|with)\b(?:[^()]|\([^()]*\))*\bunion\b", re.IGNORECASE
+)
 TO_SETTLE = "measure the statement with a join instead of the subquery"
 
 
@@ -47,20 +52,29 @@ def _is_searching(scan: Timed) -> bool:
     """Return True if a condition searches the rows of an `in` for many rows."""
     is_in = _IN.search(scan.plan.text or "") is not None
     is_searched = _SEARCHED.search(scan.node.condition or "") is not None
-    return is_in and is_searched and _searches(scan) >= SEARCHES_MIN
+    is_only = len(_subqueries(scan)) == 1
+    return is_in and is_searched and is_only and _searches(scan) >= SEARCHES_MIN
 
 
 def _searches(scan: Timed) -> float:
-    """Return the number of rows for which the subquery was searched."""
+    """Return the number of rows for which the subquery was searched.
+
+    Other comparisons may remove rows before, which only the loops of the subquery show.
+    """
+    (subquery,) = _subqueries(scan)
+    if subquery.loops is not None and subquery.loops > 1:
+        return subquery.loops
     return (scan.node.rows or 0.0) + (scan.node.removed_rows or 0.0)
 
 
+def _subqueries(scan: Timed) -> list[PlanNode]:
+    return [node for node in scan.plan.root.walk() if node.operator == SUBQUERY]
+
+
 def _subquery_nodes(scan: Timed, nodes: Sequence[Timed]) -> list[Timed]:
-    """Return the operators of the plan's subquery; empty if it has several or none."""
-    subqueries = [node for node in scan.plan.root.walk() if node.operator == SUBQUERY]
-    if len(subqueries) != 1:
-        return []
-    parts = set(map(id, subqueries[0].walk()))
+    """Return the operators of the plan's only subquery."""
+    (subquery,) = _subqueries(scan)
+    parts = set(map(id, subquery.walk()))
     return [timed for timed in nodes if id(timed.node) in parts]
 
 
@@ -71,10 +85,11 @@ def _finding(case: Case, scan: Timed, searched: Sequence[Timed]) -> Finding:
     """
     fractions = fraction_of([scan, *searched])
     effect, operation = case.of_run(fractions), scan.operation
-    table = next((timed.node.object for timed in searched if timed.node.object), "a subquery")
+    objects = [timed.node.object for timed in searched if timed.node.object]
+    table = next((name for name in objects if not name.startswith("<")), "a subquery")
     claim = (
         f"{operation} searches the rows of a subquery (of {table}) {count_text(_searches(scan))} "
-        f"times, once for each row of {scan.node.object or scan.node.native}; this took "
+        f"times, once for each row of {_row_source(scan)}; this took "
         f"{percent_text(effect)} of the time"
     )
     evidence = [
@@ -87,7 +102,19 @@ def _finding(case: Case, scan: Timed, searched: Sequence[Timed]) -> Finding:
     return finding.of(COMPUTING, saved=(0.0 if finding.settle else least, effect))
 
 
+def _row_source(scan: Timed) -> str:
+    """Return the table whose rows are compared, or the name of the operator that returns them."""
+    own = [node for node in scan.node.children if node.operator != SUBQUERY]
+    return scan.node.object or next((node.object for node in own if node.object), scan.node.native)
+
+
 def _to_try(scan: Timed) -> str:
+    if _IN_UNION.search(scan.plan.text or ""):
+        return (
+            "join the union as a table of the statement (`join (select ... union select ...) as x "
+            "on x.a = b`), so that it is computed once, or create indexes by which its parts are "
+            "searched"
+        )
     if scan.plan.root.operator == MODIFY:
         return "join the subquery's tables in the statement itself instead of `in (select ...)`"
     return (

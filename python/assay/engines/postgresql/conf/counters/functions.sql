@@ -1,4 +1,4 @@
--- why: calls and time of functions in procedural languages, which no plan shows (track_functions)
+-- why: calls and time of functions that the server does not inline, which no plan shows (track_functions)
 -- from: 13
 select f.funcname, c.counter, c.value
 from pg_stat_user_functions as f
