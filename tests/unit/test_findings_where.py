@@ -323,6 +323,22 @@ class TestOneFile:
             (finding,) = stalls.find(case(split, **of_one_file(settings=values)))
             assert finding.tells == tells
 
+    @pytest.mark.parametrize(("checkpoints_s", "is_sure"), [(3.0, False), (1.0, True), (0.0, True)])
+    def test_checkpoints_write_pages_with_relaxed_durability_too(
+        self, checkpoints_s: float, *, is_sure: bool
+    ) -> None:
+        """Ten seconds of executions wait for the log for 4 s."""
+        values = {"journal_mode": "wal", "synchronous": "full"}
+        run_case = case(
+            operation(log=0.4, cpu_user=0.6),
+            **of_one_file(settings=values),
+            counters=counted(checkpoint_seconds=checkpoints_s),
+            executions=passes({"q1": [5.0, 5.0]}),
+        )
+        (finding,) = stalls.find(run_case)
+        assert (finding.settle is None) is is_sure
+        assert ("fewer indexes" in (finding.to_try or "")) is not is_sure
+
     def test_nothing_is_said_of_settings_that_do_not_wait(self) -> None:
         values = {"journal_mode": "wal", "synchronous": "normal"}
         split = operation(log=0.4, cpu_user=0.6)

@@ -8,6 +8,7 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from assay.analysis.findings.advising import named_setting_advice
+from assay.analysis.findings.memory.cache import measured_thread_seconds
 from assay.analysis.findings.waiting.waits import (
     LOCKS,
     LOG_BYTES,
@@ -17,7 +18,7 @@ from assay.analysis.findings.waiting.waits import (
     waiting_evidence,
 )
 from assay.model.finding import Advice, Evidence
-from assay.model.units import bytes_text, count_text, percent_text
+from assay.model.units import bytes_text, count_text, percent_text, seconds_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,6 +49,14 @@ COMMIT_ROLES = (LOG_MODE, "commit_sync", "second_log_sync")
 LARGER = 4
 
 CHECKPOINT_FIGURE = "checkpoint_pages"
+# Counter of the time of commits in checkpoints, and the share of log waits from which on they are
+# most of these waits.
+CHECKPOINT_S, CHECKPOINTS_SHARE_MIN = "checkpoint_seconds", 0.5
+CHECKPOINTS_STAY = (
+    "measure with relaxed durability: checkpoints took {} of the commits' time, and they write the "
+    "same pages without syncs of commits"
+)
+WRITE_LESS = "change fewer pages per commit (fewer indexes, rows in the order of their keys)"
 
 
 def find(case: Case) -> list[Finding]:
@@ -79,6 +88,11 @@ def _log(case: Case) -> list[Finding]:
         evidence.append(Evidence(sentence, f"setting:{setting.name}"))
     if settings:
         to_try += f" ({', '.join(map(_change_words, settings))})"
+    checkpoints_s = _checkpoint_seconds(case, effect) if logged is None else None
+    settle = None
+    if checkpoints_s is not None:
+        settle = CHECKPOINTS_STAY.format(seconds_text(checkpoints_s))
+        to_try = f"{WRITE_LESS}; otherwise {to_try}"
     # Another log mode costs less with the same safety; a sync is the price of durability.
     is_dear = any(setting.role == LOG_MODE for setting in settings)
     is_cause = is_dear or (effect >= LOG_CAUSE_MIN and _commits_wait(case, settings))
@@ -94,7 +108,19 @@ def _log(case: Case) -> list[Finding]:
     )
     # Sessions that wait for a lock of a session in its commit wait for the log, too.
     induced = case.of_run(case.part(*LOCKS)) if locks_wait_for_log(case) else 0.0
+    finding = replace(finding, settle=settle)
     return [finding.of(part, saved=(0.0, min(1.0, effect + induced)))]
+
+
+def _checkpoint_seconds(case: Case, effect: float) -> float | None:
+    """Return the seconds of commits in checkpoints if these are most of the log waits; else None.
+
+    The engine must count them. A checkpoint writes pages to the database's file.
+    """
+    checkpoints_s, waited_s = case.total(CHECKPOINT_S), effect * measured_thread_seconds(case)
+    if not checkpoints_s or checkpoints_s < CHECKPOINTS_SHARE_MIN * waited_s:
+        return None
+    return checkpoints_s
 
 
 def _commit_settings(case: Case) -> list[Setting]:
