@@ -51,7 +51,9 @@ ADDRESSES: list[tuple[str, str, str, Callable[[dict[str, Any]], object]]] = [
 ]
 
 
-@pytest.mark.parametrize(("engine", "dsn", "variable", "password"), ADDRESSES, ids=str)
+@pytest.mark.parametrize(
+    ("engine", "dsn", "variable", "password"), ADDRESSES, ids=[dsn for _, dsn, *_ in ADDRESSES]
+)
 def test_the_typed_password_is_in_the_address_and_not_in_the_environment(
     engine: str,
     dsn: str,
