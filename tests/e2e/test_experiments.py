@@ -124,7 +124,7 @@ def test_statements_that_commit_one_by_one_are_put_into_one_transaction(
     (folder / "tables.sql").write_text(READINGS, encoding="utf-8")
     (folder / "workload.toml").write_text('setup = ["tables.sql"]\n', encoding="utf-8")
     load = ("--clients", "1", "--time", "1s", "--warmup", "200ms")
-    given = (str(folder), "--engine", "sqlite", *load, "--budget", "6s")
+    given = (str(folder), "--engine", "sqlite", *load, "--budget", "30s")
     with server_laboratory(server_place) as lab:
         document = diagnosed(lab, *given)
         if begins:
