@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
+from assay.engines.contract import EngineError
 from assay.engines.postgres_family.choosing import Place, places_of, without_address
+from assay.engines.postgres_family.connecting import connect
 
 ADDRESSES = ("192.0.2.1", "192.0.2.2")
 
@@ -63,3 +65,8 @@ class TestWithoutAnAddress:
 
     def test_an_unknown_server_ends_the_attempts(self) -> None:
         assert without_address([Place("a", "", "1")], Place("b", "192.0.2.9", "1")) == []
+
+
+def test_a_time_limit_that_is_no_number_is_one_clear_error() -> None:
+    with pytest.raises(EngineError, match=r"connect_timeout='abc' is not a whole number"):
+        connect("host=127.0.0.1 port=1 connect_timeout=abc", "test", "PostgreSQL")

@@ -334,7 +334,7 @@ class TestExtraIndexes:
         assert extra_indexes.find(self.of(*read, **facts)) == []
 
     def untimed(self, *children: PlanNode, plan_s: float = 1.0) -> Case:
-        """The same inserts on an engine that times the statement only, beside another statement."""
+        """Return inserts, with another statement, on an engine that only times whole statements."""
         run_case = self.of()
         insert = PlanNode("modify", "INSERT", object="readings", children=children)
         timed = plan(node("scan", object="sites"), execution_s=1.0)

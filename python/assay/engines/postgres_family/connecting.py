@@ -116,7 +116,7 @@ def connect(dsn: str, purpose: str, title: str) -> Connection:
     from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
     given = conninfo_to_dict(dsn)
-    patience_s = int(given.get("connect_timeout") or CONNECT_PATIENCE_S)
+    patience_s = _patience_s(str(given.get("connect_timeout") or CONNECT_PATIENCE_S))
     whole = make_conninfo(guarded(dsn), application_name=purpose, connect_timeout=patience_s)
     if given.get("load_balance_hosts", os.environ.get("PGLOADBALANCEHOSTS")) == "random":
         whole = make_conninfo(whole, load_balance_hosts="disable")
@@ -127,6 +127,17 @@ def connect(dsn: str, purpose: str, title: str) -> Connection:
     except psycopg.Error as error:
         password = str(given.get("password") or "")
         raise EngineError(_explained(title, str(error), given, password)) from None
+
+
+def _patience_s(text: str) -> int:
+    """Return a DSN's `connect_timeout` in seconds; raise `EngineError` if it is not a number."""
+    try:
+        return int(text)
+    except ValueError:
+        raise EngineError(
+            f"connect_timeout={text!r} is not a whole number of seconds: write one, such as "
+            f"connect_timeout={CONNECT_PATIENCE_S}"
+        ) from None
 
 
 def has_choice(dsn: str) -> bool:

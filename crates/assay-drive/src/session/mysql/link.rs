@@ -182,6 +182,20 @@ impl MessageLink for Link {
 }
 
 impl Link {
+    /// Connects to the first server that takes the connection. A refusal by a server, such as of
+    /// a password, ends the attempt.
+    pub fn open_first(config: &Config) -> Result<(Config, Self), ConnectError> {
+        let mut errors = Vec::new();
+        for server in config.of_each_server() {
+            match Self::open(&server, CapabilityFlags::empty()) {
+                Ok(link) => return Ok((server, link)),
+                Err(error) if error.leads_on() => errors.push(error),
+                Err(error) => return Err(error),
+            }
+        }
+        Err(ConnectError::of_all(config.others.len() + 1, errors))
+    }
+
     /// Connects and has the connection commit each statement by itself, unless it is told
     /// otherwise, and executes what the configuration wants to be executed first.
     pub fn open(config: &Config, more: CapabilityFlags) -> Result<Self, ConnectError> {

@@ -25,7 +25,6 @@ use std::path::Path;
 use std::sync::Arc;
 
 use assay_model::Script;
-use mysql_common::constants::CapabilityFlags;
 
 use self::cancel::Cancel;
 use self::config::Config;
@@ -34,7 +33,6 @@ use self::link::{Definitions, Link, NEEDS_REPREPARE, NOT_PREPARED, Reply, Reques
 use self::startup::ServerError;
 use self::statements::{Prepared, with_places};
 use self::values::{Column, each_value};
-use super::connecting::ConnectError;
 use super::inbox::Message;
 use super::interrupt::Means;
 use super::linked::{Link as _, Linked, LinkedSession, closer, exchange};
@@ -139,7 +137,7 @@ impl MysqlSession {
     }
 
     fn connect(&mut self) -> Result<(), SessionError> {
-        let (config, link) = first_server(&self.config)?;
+        let (config, link) = Link::open_first(&self.config)?;
         self.server = (!self.config.others.is_empty()).then(|| config.place().to_string());
         let (means, id) = (means(&config, &link), link.id());
         self.linked.connected(link, means)?;
@@ -425,20 +423,6 @@ impl MysqlSession {
         }
         Ok(())
     }
-}
-
-/// Connects to the first server that takes the connection. A refusal by a server, such as of a
-/// password, ends the attempt.
-fn first_server(config: &Config) -> Result<(Config, Link), ConnectError> {
-    let mut errors = Vec::new();
-    for server in config.of_each_server() {
-        match Link::open(&server, CapabilityFlags::empty()) {
-            Ok(link) => return Ok((server, link)),
-            Err(error) if error.leads_on() => errors.push(error),
-            Err(error) => return Err(error),
-        }
-    }
-    Err(ConnectError::of_all(config.others.len() + 1, errors))
 }
 
 /// How a connection is interrupted: over a line of its own, or by closing it.
