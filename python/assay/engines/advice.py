@@ -34,7 +34,7 @@ ROLES = (
     "plan_reuse",
 )
 
-Doing = Literal[TableChange, "trigger"]
+Doing = Literal[TableChange, "trigger", "stored-values"]
 RunningChange = Literal[TableChange, "setting"]
 
 
@@ -185,7 +185,8 @@ class AdviceFacts(BaseModel):
             number of bytes.
         settings: Settings by role.
         statements: SQL files by purpose, with `$table`, `$columns` and `$name` of an index. The
-            file that switches off a trigger has `$trigger` and `$table`.
+            file that switches off a trigger has `$trigger` and `$table`, the one that adds a column
+            with a computed value `$table`, `$column`, `$type` and `$expression`.
         running: Statements by action for a server that other clients use.
         beside: Side effects of a statement.
         costly: Settings that cost time by themselves.

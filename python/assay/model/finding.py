@@ -56,6 +56,7 @@ AdviceKind = Literal[
     "hint",
     "union-all",
     "text-values",
+    "stored-values",
     "prepared",
     "pipeline",
     "one-transaction",

@@ -11,9 +11,13 @@ if TYPE_CHECKING:
 
 # `$table_text` is the table's name as a string, for queries of a catalogue. `$in_schema` is the
 # schema with a dot, or empty. `$using` is the clause of an index's access method, or empty.
-# `$setting` and `$value` describe a setting.
+# `$setting` and `$value` describe a setting; `$column`, `$type` and `$expression` a column that
+# stores a computed value.
 PLACEHOLDERS = frozenset(
-    {"name", "table", "table_text", "columns", "in_schema", "using", "setting", "trigger", "value"}
+    {
+        *("name", "table", "table_text", "columns", "in_schema", "using", "setting", "trigger"),
+        *("value", "column", "type", "expression"),
+    }
 )
 # Shortest limit of a name's length among known engines.
 NAME_LETTERS_MAX = 63
@@ -73,6 +77,27 @@ def setting_statement(template: str, name: str, value: str) -> str:
     """
     written = value if value.isdecimal() else _text(value)
     return Template(template).safe_substitute(setting=name, value=written)
+
+
+def column_statement(
+    template: str, table: str, column: str, type_text: str, expression: str, quote: str = '"'
+) -> str:
+    """Return a template's SQL that adds a column with a computed value.
+
+    Args:
+        template: Text with `$table`, `$column`, `$type` and `$expression`.
+        table: Name of the table without a schema.
+        column: Name of the new column.
+        type_text: Type of the column, as SQL.
+        expression: Expression of the other columns that is the value, as SQL.
+        quote: Quote character for names.
+    """
+    return Template(template).safe_substitute(
+        table=quoted(table, quote),
+        column=quoted(column, quote),
+        type=type_text,
+        expression=expression,
+    )
 
 
 def _text(value: str) -> str:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from assay.model.language import Language
     from assay.workloads.facts import RefreshFacts, WorkloadFacts
     from assay.workloads.rewriting import QueryPart
+    from assay.workloads.rewriting.stored import StoredValue
 
 OPERATIONS = "operations"
 SCHEMA = "schema"
@@ -295,6 +296,19 @@ class Workload:
 
         text = self.statement(operation, dialects, scale).text
         return rewriting.parts(text, dialects, self._table_columns(dialects, scale))
+
+    def storable(
+        self, operation: str, dialects: Sequence[str], scale: float
+    ) -> tuple[list[StoredValue], list[str]]:
+        """Return what columns could store of an operation, and the columns that it then reads.
+
+        Raises:
+            UsageError: If the text is not one query, or computes nothing that a column could store.
+        """
+        from assay.workloads import rewriting
+
+        text = self.statement(operation, dialects, scale).text
+        return rewriting.storable(text, dialects, self._table_columns(dialects, scale))
 
     def script(
         self, dialects: Sequence[str], scale: float, seed: int, parameters: Parameters = "default"

@@ -6,12 +6,23 @@ syntax trees. Plans show whether an engine then reads the same as before
 """
 
 from assay.workloads.rewriting.rewritten import (
+    STORED_VALUES,
     QueryPart,
     Rewritten,
     parts,
+    storable,
     without,
     without_computation,
     without_part,
 )
 
-__all__ = ["QueryPart", "Rewritten", "parts", "without", "without_computation", "without_part"]
+__all__ = [
+    "STORED_VALUES",
+    "QueryPart",
+    "Rewritten",
+    "parts",
+    "storable",
+    "without",
+    "without_computation",
+    "without_part",
+]

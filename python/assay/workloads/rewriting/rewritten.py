@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from assay.model.errors import UsageError, suggestion
@@ -13,8 +14,12 @@ from assay.workloads.rewriting.parameters import Masked
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from assay.workloads.rewriting.blocks import Query
     from assay.workloads.rewriting.pieces import Piece
+    from assay.workloads.rewriting.stored import StoredValue
 
+# Computations that a column of the table could hold, see `rewriting.stored`.
+STORED_VALUES = "stored-values"
 NOTHING: Mapping[str, Sequence[str]] = {}
 
 
@@ -86,8 +91,10 @@ def without(
         UsageError: If the query has no such part, or cannot be rewritten.
     """
     masked = Masked.of(text)
-    tree, pieces = _pieces(masked.text, dialects, tables)
+    query, pieces = _pieces(masked.text, dialects, tables)
     by_name = {piece.name: piece for piece in pieces}
+    if STORED_VALUES in names:
+        by_name[STORED_VALUES] = _stored_piece(query, dialects)
     for name in names:
         if name not in by_name:
             raise UsageError(f"the query has no part {name!r}: {suggestion(name, list(by_name))}")
@@ -98,7 +105,7 @@ def without(
         stays = by_name[name].remove() or stays
     removed = tuple(QueryPart(name, masked.restored(by_name[name].description)) for name in ordered)
     return Rewritten(
-        masked.restored(written(tree, dialects)), removed, tuple(map(masked.restored, stays))
+        masked.restored(written(query.tree, dialects)), removed, tuple(map(masked.restored, stays))
     )
 
 
@@ -125,11 +132,40 @@ def without_computation(
     return without(text, dialects, [COMPUTATION], tables)
 
 
+def storable(
+    text: str, dialects: Sequence[str], tables: Mapping[str, Sequence[str]] = NOTHING
+) -> tuple[list[StoredValue], list[str]]:
+    """Return what columns could store of a query, and the columns that it then still reads.
+
+    Raises:
+        UsageError: If the text is not exactly one query, or if it computes nothing that a column
+            could store.
+    """
+    from assay.workloads.rewriting.blocks import Query
+    from assay.workloads.rewriting.stored import columns_left, stored_values
+
+    query = Query(parsed(Masked.of(text).text, dialects), tables)
+    return stored_values(query, dialects), columns_left(query, dialects)
+
+
+def _stored_piece(query: Query, dialects: Sequence[str]) -> Piece:
+    """Return the replacement of computations by columns, which `parts` does not list.
+
+    The columns are not in the schema: something else must add them.
+    """
+    from assay.workloads.rewriting.pieces import Piece
+    from assay.workloads.rewriting.stored import read_stored, stored_values
+
+    computed = ", ".join(value.expression for value in stored_values(query, dialects))
+    phrase = f"the computation of {computed}"
+    return Piece(STORED_VALUES, phrase, partial(read_stored, query, dialects))
+
+
 def _pieces(
     text: str, dialects: Sequence[str], tables: Mapping[str, Sequence[str]]
-) -> tuple[Any, list[Piece]]:
+) -> tuple[Query, list[Piece]]:
     from assay.workloads.rewriting.blocks import Query
     from assay.workloads.rewriting.pieces import pieces_of
 
-    tree = parsed(text, dialects)
-    return tree, pieces_of(Query(tree, tables), dialects)
+    query = Query(parsed(text, dialects), tables)
+    return query, pieces_of(query, dialects)

@@ -126,7 +126,10 @@ def _operation_finding(
         "compare the column itself, store the computed value in a column, or filter rows "
         "before the function is called"
     )
-    finding = case.finding(METHOD, claim, fractions, to_try=to_try, evidence=evidence)
+    advice = Advice("stored-values", operation, {}, case.of_run(fractions))
+    finding = case.finding(
+        METHOD, claim, fractions, to_try=to_try, evidence=evidence, advice=advice
+    )
     return finding.without_interval().of(COMPUTING, saved=(0.0, finding.effect_share))
 
 

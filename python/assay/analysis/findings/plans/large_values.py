@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from assay.analysis.findings.operation_shares import at_least
 from assay.analysis.findings.plans.captured_plan import captured_seconds
 from assay.analysis.findings.plans.plan_time import Timed, fraction_of, timed_nodes
-from assay.model.finding import Evidence
+from assay.model.finding import Advice, Evidence
 from assay.model.units import count_text, percent_text, seconds_text
 
 if TYPE_CHECKING:
@@ -27,6 +27,8 @@ PIECE_S_MAX = 50e-6
 SURE_SHARE = 0.9
 OTHER_WORK = "measure the same operation without the large values: its operators do other work, too"
 EFFECT_MIN = 0.05
+# Mark of advice that helps only if no large value is read any more.
+LARGE_ONLY = {"large": "not read"}
 
 
 def find(case: Case) -> list[Finding]:
@@ -66,7 +68,10 @@ def find(case: Case) -> list[Finding]:
         "store the queried columns in a separate table from the large ones, or do not select "
         "the large ones"
     )
-    finding = case.finding(METHOD, claim, fractions, to_try=to_try, evidence=evidence)
+    advice = Advice("stored-values", first.operation, LARGE_ONLY, case.of_run(fractions))
+    finding = case.finding(
+        METHOD, claim, fractions, to_try=to_try, evidence=evidence, advice=advice
+    )
     is_sure = effect >= SURE_SHARE * case.of_run(unpacking)
     finding = replace(finding.without_interval(), settle=None if is_sure else OTHER_WORK)
     return [finding.of("computing", saved=(0.0, effect))]

@@ -1,0 +1,3 @@
+alter table $table add column $column $type;
+update $table set $column = ($expression);
+checkpoint;

@@ -1,0 +1,2 @@
+alter table $table add column $column $type;
+update $table set $column = ($expression);

@@ -1,0 +1,73 @@
+"""Experiment that stores computed values in columns, which a query then reads."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from assay.engines.advice import CannotError
+from assay.model.errors import UsageError
+from assay.model.sql import column_statement
+from assay.study.experiments.contract import ChangedRun, Experiment
+from assay.study.experiments.statements import UNDO
+from assay.workloads.choosing import only
+from assay.workloads.discovery import find_workload
+from assay.workloads.rewriting import STORED_VALUES
+from assay.workloads.rewriting.stored import is_large
+
+if TYPE_CHECKING:
+    from assay.engines.discovery import EngineFolder
+    from assay.model.finding import Advice
+    from assay.running.asked.request import RunRequest
+    from assay.workloads.contract import Workload
+
+KIND: Final = "stored-values"
+
+
+def _follow(request: RunRequest, advice: Advice, engine: EngineFolder) -> ChangedRun:
+    if request.dsn is not None:
+        raise CannotError("it adds columns to a table, and the server is not Assay's own")
+    facts, operation = engine.advising(), advice.subject
+    if KIND not in facts.statements:
+        raise CannotError("it has no statement that adds a column with a computed value")
+    try:
+        workload = only(find_workload(request.workload), [operation])
+        values, left = workload.storable(operation, engine.facts.dialects, request.scale)
+    except UsageError as why:
+        raise CannotError(f"{operation}: {why}") from why
+    if "large" in advice.values and (large := _large(workload, left, request.scale)):
+        raise CannotError(f"{operation} also reads {', '.join(large)}, which may be large")
+    template = (engine.folder / facts.statements[KIND]).read_text(encoding="utf-8")
+    sql = "".join(
+        column_statement(
+            template, value.table, value.column, value.type, value.expression, facts.quote
+        )
+        for value in values
+    )
+    label = f"{operation} with stored {', '.join(value.expression for value in values)}"
+    changed = request.changed(
+        prepare={**request.prepare, label: sql},
+        remove=[*request.remove, f"{operation}/{STORED_VALUES}"],
+    )
+    return ChangedRun(label, changed)
+
+
+def _large(workload: Workload, columns: list[str], scale: float) -> list[str]:
+    """Return the columns whose values may be large, or whose type is not known."""
+    types = {
+        name: kind
+        for types in workload.column_types(scale).values()
+        for name, kind in types.items()
+    }
+    return [column for column in columns if column not in types or is_large(types[column])]
+
+
+experiment = Experiment(
+    kind=KIND,
+    changes="the columns of a table, what each write to it costs, and the text of a query",
+    set_up=(
+        "columns with the computed values are added to the loaded data before anything is timed,"
+        " and the query reads them"
+    ),
+    undo=UNDO,
+    follow=_follow,
+)
