@@ -56,6 +56,15 @@ def test_all_commits_but_one_are_avoidable() -> None:
     assert "each of the 4 writing statements of save" in finding.claim
 
 
+def test_where_writes_and_syncs_take_kernel_time_it_is_suspected() -> None:
+    spent = operation("save", log=0.03, cpu_system=0.3, cpu_user=0.67)
+    (finding,) = autocommit.find(case(spent, statements={"save": INSERTS}))
+    assert finding.effect_share == pytest.approx(0.33 * 3 / 4)
+    assert finding.settle == "how long the same statements take in one transaction"
+    assert finding.saved == (pytest.approx(0.03 * 3 / 4), pytest.approx(0.75))
+    assert "time in the kernel" in finding.claim
+
+
 @pytest.mark.parametrize(
     "twin",
     [
@@ -66,8 +75,19 @@ def test_all_commits_but_one_are_avoidable() -> None:
         waiting(roll_back=True),
         waiting(pipeline=True),
         waiting(one_transaction=["save"]),
+        case(
+            operation("save", cpu_system=0.5, cpu_user=0.5),
+            statements={"save": f"begin;\n{INSERTS};\ncommit"},
+        ),
+        case(
+            operation("save", cpu_system=0.5, cpu_user=0.5),
+            statements={"save": "insert into t values (1), (2), (3), (4)"},
+        ),
     ],
-    ids=["transaction", "two", "one", "quick", "rolled back", "pipelined", "changed"],
+    ids=[
+        *("transaction", "two", "one", "quick", "rolled back", "pipelined", "changed"),
+        *("transaction in the kernel", "one in the kernel"),
+    ],
 )
 def test_a_counterpart_without_the_cause_has_no_finding(twin: Case) -> None:
     assert autocommit.find(twin) == []
