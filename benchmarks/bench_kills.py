@@ -36,6 +36,8 @@ KILLS = 200
 LOST_MAX_S = 1.0
 # Processes and servers of a killed run have so long to end.
 GONE_WITHIN_S = 30.0
+# Nothing is left if so many looks in a row find nothing.
+QUIET_LOOKS = 3
 POSTGRESQL = "postgresql@16"
 LOAD = ("point-select", "--clients", "4", "--warmup", "1s", "--time", "3s")
 SMALL = ("tpch", "--scale", "0.01", "--min-time", "2s")
@@ -178,15 +180,19 @@ def killed(lab: Lab, kind: Kind, after_s: float) -> Killed:
     return Killed(kind.name, after_s, unreadable, max(losses_s, default=None), left, stopped)
 
 
-def _left(lab: Lab) -> Iterator[str]:
-    """Yield processes and other things that are still there after their time to go."""
-    deadline_s = time.monotonic() + GONE_WITHIN_S
-    # Half a data set stays until the next run, which makes it anew.
-    while (lab.strays() or lab.left_behind(DATA)) and time.monotonic() < deadline_s:
+def _left(lab: Lab) -> list[str]:
+    """Return processes and other things that are still there after their time to go."""
+    begun_s, quiet = time.monotonic(), 0
+    while True:
+        processes = [f"process {pid} ({_command(pid)})" for pid in lab.strays()]
+        # Half a data set stays until the next run, which makes it anew.
+        things = lab.left_behind(DATA)
+        # A process that hands over to its child while the list is read is in none of both places.
+        quiet = 0 if processes or things else quiet + 1
+        late_s = time.monotonic() - begun_s
+        if quiet == QUIET_LOOKS or late_s >= GONE_WITHIN_S:
+            return [*(f"{process} after {late_s:.1f} s" for process in processes), *things]
         time.sleep(0.1)
-    late_s = GONE_WITHIN_S + time.monotonic() - deadline_s
-    yield from (f"process {pid} ({_command(pid)}) after {late_s:.1f} s" for pid in lab.strays())
-    yield from lab.left_behind(DATA)
 
 
 def _command(pid: int) -> str:
