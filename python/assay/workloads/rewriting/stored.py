@@ -109,7 +109,7 @@ def is_large(type_text: str) -> bool:
 def _computations(query: Query, dialects: Sequence[str]) -> Iterator[tuple[StoredValue, exp.Expr]]:
     """Yield each computation that can be stored, with its place in the syntax tree."""
     if any(isinstance(node, exp.Star) for node in _shown(query)):
-        raise UsageError("with one more column, `select *` returns other rows")
+        raise UsageError("a query for all columns (`*`) returns other rows with one more column")
     annotate_types(query.tree, dialect=grammar_of(dialects))
     columns: dict[tuple[str, str], str] = {}
     for block in query.blocks:
