@@ -136,7 +136,7 @@ def test_an_escape_belongs_to_its_pattern() -> None:
         ("select lower(note) from other.pawned", "cannot be stored"),
         # The view may have a column of this name, too.
         (
-            "select 1 from pawned where exists (select 1 from a_view, shops where lower(note) = '')",
+            "select 1 from pawned where exists (select 1 from v, shops where lower(note) = '')",
             "cannot be stored",
         ),
         ("select count(*) from pawned where note like '%${part}%'", r"'%\$\{part\}%' cannot"),
