@@ -14,11 +14,10 @@ from assay.analysis.diagnose.same_plans import plans_stayed
 from assay.analysis.diagnose.way import Step, Tried, Untried, Way
 from assay.analysis.summarise import summarise
 from assay.analysis.try_.trial import mean_times_of, times_of
-from assay.checks import answers
 from assay.model.errors import RunFailedError
-from assay.model.verdict import Verdict
 from assay.record.layout import STATUS_COMPLETE
 from assay.record.reader import Run
+from assay.report.diagnosis.spoiling import spoiled_by_change
 from assay.study.diagnosing.candidates import Candidate, candidates_of
 from assay.study.diagnosing.planning import planned_part, refuted_by_plans, untimed
 from assay.study.diagnosing.slowing import slowed_candidate
@@ -58,6 +57,7 @@ class _Racing:
     rounds: list[tuple[Run, Run]] = field(default_factory=list)
     failed: str | None = None
     judgement: Judgement | None = None
+    spoils: bool = False
 
     @property
     def is_over(self) -> bool:
@@ -229,6 +229,7 @@ class Diagnosing:
             if before is not None and after is not None:
                 racer.rounds.append((before, after))
                 racer.judgement = self._judged(racer, alpha)
+                racer.spoils |= spoiled_by_change(racer.rounds[-1:]) is not None
             elif not is_spent:
                 racer.failed = self._why_failed(name, racer.candidate.change)
         return not is_spent
@@ -320,17 +321,13 @@ def _best(racing: Sequence[_Racing]) -> _Racing | None:
         and racer.candidate.stays
         and racer.judgement.verdict == "confirmed"
         and racer.judgement.saved_s > 0
-        and not _is_wrong(racer.rounds[0][1])
+        and not racer.spoils
     ]
     return max(
         confirmed,
         key=lambda racer: 0.0 if racer.judgement is None else racer.judgement.saved_s,
         default=None,
     )
-
-
-def _is_wrong(run: Run) -> bool:
-    return answers.check(run).verdict is Verdict.INVALID
 
 
 def _tried(racer: _Racing) -> Tried:
