@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
@@ -86,7 +86,11 @@ def stretched(directory: Path, factors: dict[str, float], noise: float) -> None:
 
 
 def first_step(
-    place: Path, monkeypatch: pytest.MonkeyPatch, factors: dict[str, float], *able: Candidate
+    place: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    factors: dict[str, float],
+    *able: Candidate,
+    width: int = 3,
 ) -> tuple[Step, Runs]:
     """The first step of a diagnosis with these candidates, and its runs."""
     runs, given = Runs(place, factors), [list(able)]
@@ -97,7 +101,8 @@ def first_step(
         stages, "candidates_of", lambda *_, **__: (given.pop() if given else [], [])
     )
     pilot = Run(write_run(place, run_id="pilot"))
-    way = Diagnosing(REQUEST, pilot, cast("Any", runs), HISTORY).carry_out()
+    series = cast("Any", runs)
+    way = Diagnosing(REQUEST, pilot, series, HISTORY, side_by_side=width).carry_out()
     return way.steps[0], runs
 
 
@@ -137,6 +142,18 @@ def test_each_run_reverts_what_a_killed_run_left(
     for request in (*runs.requests[stages.BASELINE], *runs.requests[CHANGE]):
         assert request.undo == {"index": "drop"}
     assert {len(request.changes) for request in runs.requests[stages.BASELINE]} == {0}
+
+
+def test_causes_that_a_kept_change_precedes_are_left_to_the_next_step(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The budget is not over, so it is no reason."""
+    able = [candidate(cause("q01"))]
+    able += [replace(candidate(cause("q02", f"other-{n}")), change=f"threads={n}") for n in (2, 3)]
+    noisy = {"q01": 0.5, "q02": 0.98}
+    step, _ = first_step(tmp_path, monkeypatch, noisy, *able, width=1)
+    assert step.kept is not None
+    assert {untried.why for untried in step.left_out} == {stages.NEXT_STEP}
 
 
 def test_a_change_that_makes_operations_fail_is_not_kept(

@@ -47,6 +47,7 @@ SLOWED_ROUNDS_MAX = 5
 # Rounds that must fit into a budget for this number of parallel causes.
 ROUNDS_WANTED = 5
 NO_TIME = "the budget left no time for it"
+NEXT_STEP = "another change was kept before it was tried; the next step tries it"
 ABOUT = "A run as it is, and one without each of the causes that are tried."
 
 
@@ -200,12 +201,13 @@ class Diagnosing:
         ]
         left = [racer.candidate for racer in racing if not racer.rounds and not racer.failed]
         best = _best(racing)
+        why_left = NO_TIME if is_spent else NEXT_STEP
         step = Step(
             run,
             kept,
             (*(tried for racer in racing for tried in racer.tried()), *refuted),
             (*untriable, *failed),
-            tuple(untried for each in (*left, *waiting) for untried in _untried(each, NO_TIME)),
+            tuple(untried for each in (*left, *waiting) for untried in _untried(each, why_left)),
             None if best is None else _kept(best),
         )
         return step, None if best is None else best.candidate, is_spent
