@@ -20,7 +20,12 @@ from assay.record.layout import STATUS_COMPLETE
 from assay.record.reader import Run
 from assay.report.diagnosis.spoiling import spoiled_by_change
 from assay.study.diagnosing.candidates import Candidate, candidates_of
-from assay.study.diagnosing.planning import planned_part, refuted_by_plans, untimed
+from assay.study.diagnosing.planning import (
+    planned_part,
+    plans_show_change,
+    refuted_by_plans,
+    untimed,
+)
 from assay.study.diagnosing.slowing import slowed_candidate
 from assay.study.several import begun_in
 from assay.study.variants import Part, Study, Variant
@@ -308,8 +313,9 @@ class Diagnosing:
             slowed = [(mean_times_of(one), mean_times_of(other)) for one, other in racer.rounds]
             return judge_slowed(slowed, slowing.factor, alpha)
         times = [(self._times_of(before), self._times_of(after)) for before, after in racer.rounds]
-        about = cause.operations
-        stayed = racer.candidate.by_plan and plans_stayed(*racer.rounds[0], about)
+        about, candidate, first = cause.operations, racer.candidate, racer.rounds[0]
+        shown = candidate.by_plan and plans_show_change(first[0], candidate.kind, about)
+        stayed = shown and plans_stayed(*first, about)
         return judge(times, about, alpha, plans_stayed=stayed)
 
     def _times_of(self, run: Run) -> Times:
