@@ -430,3 +430,12 @@ def test_a_named_setting_has_the_value_that_the_advice_names() -> None:
     changed = followed(asked, advice, find_engine("postgresql"))
     assert changed.text == "enable_hashjoin=on"
     assert changed.request.settings == {"enable_hashjoin": "on", "work_mem": "1MB"}
+
+
+def test_a_change_that_replaces_what_a_server_had_has_no_undo() -> None:
+    """A column may have a histogram of its owner, which `drop histogram` would not bring back."""
+    for name in ("mysql", "mariadb"):
+        running = find_engine(name).advising().running
+        assert running["statistics"].undo is None
+        if "histogram" in running:
+            assert running["histogram"].undo is None
