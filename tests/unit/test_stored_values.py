@@ -160,6 +160,9 @@ def test_mysql_stores_no_texts_of_unknown_length() -> None:
     assert stored("select cast(loan as signed) from pawned", "mysql")
     with pytest.raises(UsageError, match="cannot be stored"):
         stored("select lower(note) from pawned", "mysql")
+    # A column `binary` has a single byte.
+    with pytest.raises(UsageError, match="cannot be stored"):
+        stored("select cast(note as binary) from pawned", "mysql")
 
 
 @pytest.fixture
@@ -256,6 +259,8 @@ def answers(engine: str, query: str) -> tuple[list[tuple[object, ...]], ...]:
         "select name, lower(note) from shops left join pawned on id = shop order by 1, 2",
         "select lower(note) as n, count(*) from pawned group by n order by n",
         "select lower(note), count(*) from pawned group by 1 order by 1",
+        "select shop, count(*) filter (where lower(note) = 'gold') from pawned group by shop"
+        " order by shop",
         "select note from pawned where note like '%gold%' or lower(note) = 'gold' order by 1",
         "select count(*) from pawned a where exists (select 1 from shops where length(day) = id)",
         "select cast(loan as int) from pawned union select length(name) from shops order by 1",

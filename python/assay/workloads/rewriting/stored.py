@@ -48,6 +48,8 @@ STRICT = (
 )
 # Clauses of a block with GROUP BY that are computed from its groups.
 OF_GROUPS = ("expressions", "having", "order", "qualify")
+# Expressions whose arguments are computed for each row of a group.
+OF_ROWS = (exp.AggFunc, exp.Filter, exp.WithinGroup)
 # Lists of keys within GROUP BY.
 KEY_LISTS = (exp.Rollup, exp.Cube, exp.GroupingSets, exp.Tuple, exp.Paren)
 # Clauses in which a name may be that of a result column.
@@ -152,7 +154,7 @@ def _is_of_groups(block: Block, node: exp.Expr, dialects: Sequence[str]) -> bool
         UsageError: If it is computed from groups in another way, so that no column can replace it.
     """
     group = block.select.args.get("group")
-    if group is None or _clause(block, node) not in OF_GROUPS or node.find_ancestor(exp.AggFunc):
+    if group is None or _clause(block, node) not in OF_GROUPS or node.find_ancestor(*OF_ROWS):
         return False
     keys = _keys(block, group)
     inside = {id(inner) for key in keys for inner in key.walk()}

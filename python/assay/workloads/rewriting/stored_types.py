@@ -28,6 +28,7 @@ INTEGER_FIELDS = {
 FLOATS = (exp.Sqrt, exp.Cbrt, exp.Exp, exp.Ln, exp.Log, exp.Pow, exp.Sin, exp.Cos, exp.Tan)
 # Directives of a time's format with which the value has a zone, or more digits than usual.
 ZONED = ("%z", "%n", "%g")
+BYTES = (exp.DataType.Type.BINARY, exp.DataType.Type.VARBINARY, exp.DataType.Type.BLOB)
 # Dialects in which a temporary table with a text column differs from one with a short text.
 SHORT_TEXTS = {"mysql", "mariadb"}
 POSTGRES, DUCKDB, SQLITE = "postgres", "duckdb", "sqlite"
@@ -44,7 +45,7 @@ def column_type(node: exp.Expr, dialects: Sequence[str]) -> str | None:
     """
     if isinstance(node, CASTS):
         kind = node.args["to"]
-        is_text = kind.this in exp.DataType.TEXT_TYPES
+        is_text = kind.this in (*exp.DataType.TEXT_TYPES, *BYTES)
         name = sql_of(kind, dialects)
     elif grammar_of(dialects) == SQLITE:
         # A declared type would convert values, and the other side of comparisons.
