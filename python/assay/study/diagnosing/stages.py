@@ -69,7 +69,8 @@ class _Racing:
     rounds: list[tuple[Run, Run]] = field(default_factory=list)
     failed: str | None = None
     verdicts: dict[int, tuple[Judgement, int]] = field(default_factory=dict)
-    spoils: bool = False
+    _checked: int = 0
+    _is_spoiled: bool = False
 
     @property
     def is_over(self) -> bool:
@@ -97,6 +98,12 @@ class _Racing:
     def saved_s(self, place: int) -> float:
         """Return the seconds of a round that are saved without the cause of a place."""
         return self.verdicts[place][0].saved_s
+
+    def spoils(self) -> bool:
+        """Return True if the change makes an answer wrong, or an operation fail, in a round."""
+        new, self._checked = self.rounds[self._checked :], len(self.rounds)
+        self._is_spoiled |= spoiled_by_change(new) is not None
+        return self._is_spoiled
 
     def tried(self) -> list[Tried]:
         """Return the results of the rounds, one for each cause; empty without a round."""
@@ -274,7 +281,6 @@ class Diagnosing:
                 for place in racer.open_places:
                     judgement = self._judged(racer, racer.candidate.causes[place], alpha)
                     racer.verdicts[place] = judgement, len(racer.rounds)
-                racer.spoils |= spoiled_by_change(racer.rounds[-1:]) is not None
             elif not is_spent:
                 missing = baseline if before is None else racer.candidate.change
                 racer.failed = self._why_failed(name, missing)
@@ -380,10 +386,13 @@ def _best(racing: Sequence[_Racing]) -> _Racing | None:
     saving = {
         number: racer.saved_s(place)
         for number, racer in enumerate(racing)
-        if racer.candidate.stays and not racer.spoils and (place := racer.best_place) is not None
+        if racer.candidate.stays
+        and (place := racer.best_place) is not None
+        and racer.saved_s(place) > 0
+        and not racer.spoils()
     }
     best = max(saving, key=lambda number: saving[number], default=None)
-    return racing[best] if best is not None and saving[best] > 0 else None
+    return None if best is None else racing[best]
 
 
 def _kept(racer: _Racing) -> Tried | None:
