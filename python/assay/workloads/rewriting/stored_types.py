@@ -26,6 +26,9 @@ INTEGER_FIELDS = {
 }
 # Functions with a floating-point number, except for PostgreSQL's numeric arguments.
 FLOATS = (exp.Sqrt, exp.Cbrt, exp.Exp, exp.Ln, exp.Log, exp.Pow, exp.Sin, exp.Cos, exp.Tan)
+DATES = (exp.Date, exp.TsOrDsToDate, exp.LastDay)
+# Functions with a text, to which the parser gives no type.
+TEXTS = (exp.Left, exp.Right, exp.RegexpExtract, exp.JSONExtractScalar)
 # Directives of a time's format with which the value has a zone, or more digits than usual.
 ZONED = ("%z", "%n", "%g")
 BYTES = (exp.DataType.Type.BINARY, exp.DataType.Type.VARBINARY, exp.DataType.Type.BLOB)
@@ -68,10 +71,12 @@ def _wide_type(node: exp.Expr, grammar: str | None) -> str | None:
         name = "bigint"
     elif isinstance(node, FLOATS):
         name = None if grammar == POSTGRES else "double"
+    elif isinstance(node, DATES):
+        # In PostgreSQL and MySQL; a second argument is of other dialects.
+        name = "date" if len([part for part in node.args.values() if part]) == 1 else None
     elif isinstance(node, (exp.Extract, exp.StrToDate, exp.StrToTime)):
         name = _type_of_time(node, grammar)
-    # A value out of a document is a text, but the parser gives it no type.
-    elif isinstance(node, exp.JSONExtractScalar) or kind in exp.DataType.TEXT_TYPES:
+    elif isinstance(node, TEXTS) or kind in exp.DataType.TEXT_TYPES:
         name = "text"
     return name
 
