@@ -330,6 +330,15 @@ def test_rows_that_operations_change_are_not_stored(workload: Path, engine: str)
         followed(request, Advice("stored-values", "by_shop"), find_engine(engine))
 
 
+def test_texts_with_a_collation_are_not_stored(workload: Path) -> None:
+    """In SQLite a cast keeps the collation of its column, and a stored text does not."""
+    schema = "create table pawned (shop integer, loan text, note text collate nocase, day text)"
+    (workload / "schema" / "tables.sql").write_text(schema, "utf-8")
+    request = RunRequest(workload=str(workload), engine="sqlite", scale=1)
+    with pytest.raises(UsageError, match="collation would not be that of the stored values"):
+        followed(request, Advice("stored-values", "notes"), find_engine("sqlite"))
+
+
 def test_large_values_help_only_if_none_is_read_any_more(workload: Path) -> None:
     request = RunRequest(workload=str(workload), engine="postgresql", scale=1)
     large = {"large": "not read"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final
 
 from assay.engines.advice import CannotError
@@ -22,8 +23,10 @@ if TYPE_CHECKING:
     from assay.model.finding import Advice
     from assay.running.asked.request import RunRequest
     from assay.workloads.contract import Workload
+    from assay.workloads.rewriting.stored import StoredValue
 
 KIND: Final = "stored-values"
+COLLATION = re.compile(r"\bcollate\b", re.IGNORECASE)
 # Word of a template whose column the engine computes anew for each row that is written.
 GENERATED = "generated"
 
@@ -42,6 +45,9 @@ def _follow(request: RunRequest, advice: Advice, engine: EngineFolder) -> Change
         raise CannotError(f"{operation}: {why}") from why
     if "large" in advice.values and (large := _large(workload, left, request.scale)):
         raise CannotError(f"{operation} also reads {', '.join(large)}, which may be large")
+    scripts = workload.setup(engine.facts.dialects, request.scale).values()
+    if any(map(_may_be_text, values)) and any(map(COLLATION.search, scripts)):
+        raise CannotError("a column's collation would not be that of the stored values")
     template = (engine.folder / facts.statements[KIND]).read_text(encoding="utf-8")
     if GENERATED not in template and (writing := _writing(request)) is not None:
         raise CannotError(f"{writing} may change rows, and stored values would not follow")
@@ -60,6 +66,11 @@ def _follow(request: RunRequest, advice: Advice, engine: EngineFolder) -> Change
         remove=[*request.remove, f"{operation}/{STORED_VALUES}"],
     )
     return ChangedRun(label, changed)
+
+
+def _may_be_text(value: StoredValue) -> bool:
+    """Return True if a stored value may be a text, whose order depends on a collation."""
+    return not value.type or value.type.lower().startswith(("text", "char", "varchar"))
 
 
 def _writing(request: RunRequest) -> str | None:
