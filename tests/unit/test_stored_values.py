@@ -330,6 +330,14 @@ def test_rows_that_operations_change_are_not_stored(workload: Path, engine: str)
         followed(request, Advice("stored-values", "by_shop"), find_engine(engine))
 
 
+def test_values_that_a_run_stores_already_are_not_tried_again(workload: Path) -> None:
+    request = RunRequest(workload=str(workload), engine="sqlite", scale=1)
+    advice, engine = Advice("stored-values", "by_shop"), find_engine("sqlite")
+    kept = followed(request, advice, engine).request
+    with pytest.raises(UsageError, match="there is nothing to try"):
+        followed(kept, advice, engine)
+
+
 def test_texts_with_a_collation_are_not_stored(workload: Path) -> None:
     """In SQLite a cast keeps the collation of its column, and a stored text does not."""
     schema = "create table pawned (shop integer, loan text, note text collate nocase, day text)"
@@ -337,6 +345,13 @@ def test_texts_with_a_collation_are_not_stored(workload: Path) -> None:
     request = RunRequest(workload=str(workload), engine="sqlite", scale=1)
     with pytest.raises(UsageError, match="collation would not be that of the stored values"):
         followed(request, Advice("stored-values", "notes"), find_engine("sqlite"))
+
+
+def test_no_trigger_is_started_by_storing_values(workload: Path) -> None:
+    trigger = "create trigger seen after update on pawned begin delete from pawned; end"
+    request = RunRequest(workload=str(workload), engine="sqlite", scale=1, prepare={"t": trigger})
+    with pytest.raises(UsageError, match="which may start a trigger"):
+        followed(request, Advice("stored-values", "by_shop"), find_engine("sqlite"))
 
 
 def test_large_values_help_only_if_none_is_read_any_more(workload: Path) -> None:

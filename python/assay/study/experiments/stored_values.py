@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 KIND: Final = "stored-values"
 COLLATION = re.compile(r"\bcollate\b", re.IGNORECASE)
+UPDATES = re.compile(r"^update\b", re.IGNORECASE | re.MULTILINE)
+TRIGGER = re.compile(r"\bcreate\s+(?:temp\w*\s+)?trigger\b", re.IGNORECASE)
 # Word of a template whose column the engine computes anew for each row that is written.
 GENERATED = "generated"
 
@@ -45,10 +47,12 @@ def _follow(request: RunRequest, advice: Advice, engine: EngineFolder) -> Change
         raise CannotError(f"{operation}: {why}") from why
     if "large" in advice.values and (large := _large(workload, left, request.scale)):
         raise CannotError(f"{operation} also reads {', '.join(large)}, which may be large")
-    scripts = workload.setup(engine.facts.dialects, request.scale).values()
+    template = (engine.folder / facts.statements[KIND]).read_text(encoding="utf-8")
+    scripts = [*workload.setup(engine.facts.dialects, request.scale).values()]
     if any(map(_may_be_text, values)) and any(map(COLLATION.search, scripts)):
         raise CannotError("a column's collation would not be that of the stored values")
-    template = (engine.folder / facts.statements[KIND]).read_text(encoding="utf-8")
+    if UPDATES.search(template) and any(map(TRIGGER.search, (*scripts, *request.prepare.values()))):
+        raise CannotError("it updates each row, which may start a trigger")
     if GENERATED not in template and (writing := _writing(request)) is not None:
         raise CannotError(f"{writing} may change rows, and stored values would not follow")
     # Another operation's change may have stored the same computation.
