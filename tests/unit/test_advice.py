@@ -421,3 +421,21 @@ class TestFacts:
     def test_a_dollar_is_written_twice(self) -> None:
         facts = find_engine("postgresql").advising()
         assert facts.statement("$$1 $table", "t", ()) == '$1 "t"'
+
+
+def test_a_named_setting_has_the_value_that_the_advice_names() -> None:
+    """Without the setting, that of a server's configuration file would count."""
+    advice = Advice("named-setting", "enable_hashjoin", {"value": "on"})
+    asked = request(settings={"enable_hashjoin": "off", "work_mem": "1MB"})
+    changed = followed(asked, advice, find_engine("postgresql"))
+    assert changed.text == "enable_hashjoin=on"
+    assert changed.request.settings == {"enable_hashjoin": "on", "work_mem": "1MB"}
+
+
+def test_a_change_that_replaces_what_a_server_had_has_no_undo() -> None:
+    """A column may have a histogram of its owner, which `drop histogram` would not bring back."""
+    for name in ("mysql", "mariadb"):
+        running = find_engine(name).advising().running
+        assert running["statistics"].undo is None
+        if "histogram" in running:
+            assert running["histogram"].undo is None

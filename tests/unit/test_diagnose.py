@@ -77,6 +77,41 @@ class TestVerdict:
         assert slower.share == pytest.approx(2.0)
         assert judgement.saved_s == pytest.approx(0.5 - 2.0, abs=0.01)
 
+    def test_the_whole_holds_what_others_take_longer(self) -> None:
+        """Without named operations, or under a load, the saving is that of all of them."""
+        pairs = [(10.0, 5.0), (10.0, 5.1), (10.0, 5.0), (10.0, 4.9)]
+        judgement = judge(rounds(*pairs, other=4.0), [])
+        assert [slower.operation for slower in judgement.slower] == ["q2"]
+        assert judgement.saved_s == pytest.approx(5.0 - 3.0, abs=0.01)
+
+    def test_a_load_is_judged_by_its_throughput(self) -> None:
+        """With 16 clients an operation takes 16 times as long as the load has time for it."""
+        load = [
+            (
+                Times({"sale": 0.016, "report": 0.16}, 0.001),
+                Times({"sale": faster, "report": 0.2}, 0.0007 * noise),
+            )
+            for faster, noise in ((0.008, 1.0), (0.0081, 1.01), (0.0079, 0.99), (0.008, 1.0))
+        ]
+        judgement = judge(load, ["sale"])
+        assert (judgement.verdict, judgement.operations) == ("confirmed", ())
+        assert [slower.operation for slower in judgement.slower] == ["report"]
+        assert judgement.saved_s == pytest.approx(0.0003, rel=0.05)
+
+    def test_many_small_losses_of_other_operations_count(self) -> None:
+        """None of them is above the noise of an operation, but all of them are above the gain."""
+        others = [f"o{number}" for number in range(20)]
+        pairs = [
+            (
+                Times({"q1": 1.0} | dict.fromkeys(others, 1.0)),
+                Times({"q1": after} | dict.fromkeys(others, 1.04)),
+            )
+            for after in (0.5, 0.51, 0.5, 0.49)
+        ]
+        judgement = judge(pairs, ["q1"])
+        assert (judgement.verdict, judgement.slower) == ("confirmed", ())
+        assert judgement.saved_s == pytest.approx(0.5 - 20 * 0.04, abs=0.01)
+
     def test_an_operation_that_failed_is_not_compared(self) -> None:
         pairs = [(Times({"q1": 1.0}), Times({"q2": 1.0}))] * 4
         judgement = judge(pairs, ["q1"])

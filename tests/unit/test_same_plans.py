@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -19,7 +20,12 @@ from assay.report.diagnosis.document import verdict_words
 from assay.report.results.runs import unjudged_row
 from assay.running.asked.request import RunRequest
 from assay.study.diagnosing.candidates import LEAVE, Candidate
-from assay.study.diagnosing.planning import planned_part, refuted_by_plans, untimed
+from assay.study.diagnosing.planning import (
+    planned_part,
+    plans_show_change,
+    refuted_by_plans,
+    untimed,
+)
 from tests.plans import made, made_plan, with_plans
 from tests.records import write_run
 
@@ -98,6 +104,22 @@ class TestStayed:
         assert not plans_stayed(one, two, ["q01"])
         assert not plans_stayed(one, one, ["q02"])
 
+    @pytest.mark.parametrize("more", [{"compiling_s": 0.1}, {"spilled_bytes": 1 << 20}])
+    def test_the_same_operators_with_other_memory_or_code_are_no_same_plan(
+        self, tmp_path: Path, more: dict[str, Any]
+    ) -> None:
+        """Better estimates may end the generation of code, or a spill, and save time."""
+        before, after = record(tmp_path, "before", SCAN, **more), record(tmp_path, "after", SCAN)
+        assert not plans_stayed(before, after, ["q01"])
+
+    def test_another_way_to_read_an_index_is_another_plan(self, tmp_path: Path) -> None:
+        ways = [
+            made("index scan", object="a", index="a_x", native=native)
+            for native in ("Index Scan", "Index Only Scan")
+        ]
+        before, after = (record(tmp_path, way.native, way) for way in ways)
+        assert not plans_stayed(before, after, ["q01"])
+
 
 class TestRefuted:
     def test_a_change_that_alters_no_plan_needs_no_run(self, tmp_path: Path) -> None:
@@ -108,6 +130,20 @@ class TestRefuted:
         assert (tried.judgement.rounds, tried.rounds) == (0, ())
         said = verdict_words(tried.judgement, None)
         assert said == "no plan changes with it; nothing was run"
+
+    def test_statistics_may_change_plans_of_values_that_were_not_captured(
+        self, tmp_path: Path
+    ) -> None:
+        run = record(tmp_path, "run", SCAN)
+        planned = {name: record(tmp_path, name, SCAN) for name in (BASELINE, CHANGE)}
+        facts = {**run.facts, "workload": run.facts["workload"] | {"drawn_operations": ["q01"]}}
+        drawn = cast("Any", SimpleNamespace(facts=facts))
+        assert plans_show_change(run, "histogram", ["q01"])
+        assert not plans_show_change(drawn, "histogram", ["q01"])
+        assert not plans_show_change(drawn, "statistics", [])
+        assert plans_show_change(drawn, "index", ["q01"])
+        histogram = replace(candidate("q01"), kind="histogram")
+        assert refuted_by_plans(run, BASELINE, planned, [histogram])
 
     def test_another_plan_is_left_to_rounds(self, tmp_path: Path) -> None:
         run = record(tmp_path, "run", SCAN)

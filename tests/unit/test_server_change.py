@@ -10,6 +10,7 @@ import pytest
 from assay.analysis.findings.changing import change_of
 from assay.engines.contract import EngineError, Instance
 from assay.engines.discovery import find_engine
+from assay.model import sql
 from assay.model.errors import RunFailedError
 from assay.model.finding import Advice
 from assay.running.server.changed_tables import serve_changes
@@ -157,3 +158,27 @@ class TestServing:
         server = Server("drop")
         serve(server, make="")
         assert server.ran == ["drop", "measured"]
+
+    def test_a_change_that_cannot_be_taken_back_does_not_keep_the_others(self) -> None:
+        server = Server("drop b")
+        owner: Any = Owner(server)
+        job = {
+            "make": {"a": "create a", "b": "create b", "c": "create c"},
+            "undo": {"a": "drop a", "b": "drop b", "c": "drop c"},
+        }
+        with pytest.raises(RunFailedError, match=r"revert it by hand: drop b$"):
+            serve_changes(owner, job, server, Instance({}, None))  # type: ignore[arg-type]
+        assert server.ran[-4:] == ["measured", "drop c", "drop b", "drop a"]
+
+
+def test_long_names_of_indexes_differ_as_their_columns_do() -> None:
+    """Otherwise one index is taken back in place of another."""
+    table, first = "measurements_of_all_stations_by_day", "temperature_of_the_air_at_noon"
+    names = {
+        sql.statement_of("$name", table, [first, last]) for last in ("station_north", "station_sou")
+    }
+    assert len(names) == 2
+    assert all(len(name) <= sql.NAME_LETTERS_MAX + len('""') for name in names)
+    assert sql.statement_of("$name", "docs", [], expression="body", method="gin") != (
+        sql.statement_of("$name", "docs", ["body"])
+    )

@@ -11,6 +11,7 @@ import pytest
 from assay.engines.discovery import find_engine
 from assay.model.errors import UsageError
 from assay.model.finding import Advice
+from assay.model.sql import column_statement
 from assay.running.asked.request import RunRequest
 from assay.study.experiments.following import followed
 from assay.workloads.discovery import find_workload
@@ -57,10 +58,70 @@ def test_columns_that_are_still_read_are_known() -> None:
 
 def test_the_query_reads_the_columns_and_keeps_the_names_of_its_results() -> None:
     sql = "select lower(p.note), lower(p.note) as n from pawned p where p.loan like '1%'"
+    (lower, like), _ = storable(sql, ("postgresql",), TABLES)
     text = " ".join(without(sql, ("postgresql",), [STORED_VALUES], TABLES).text.split())
-    assert text == (
-        "SELECT p.assay_stored_1, p.assay_stored_1 AS n FROM pawned AS p WHERE p.assay_stored_2"
-    )
+    shown, where = f"p.{lower.column}", f"p.{like.column}"
+    assert text == f"SELECT {shown}, {shown} AS n FROM pawned AS p WHERE {where}"  # noqa: S608
+    cast = "select cast(loan as int) from pawned order by loan"
+    text = " ".join(without(cast, ("postgresql",), [STORED_VALUES], TABLES).text.split())
+    assert text.endswith("AS loan FROM pawned ORDER BY loan")
+
+
+def test_a_column_has_a_name_of_its_computation_alone() -> None:
+    """Another part of the query may be gone, or another operation stores the same."""
+    sql = "select lower(note) from pawned where cast(loan as int) > 3"
+    (lower, cast), _ = storable(sql, ("postgresql",), TABLES)
+    (alone,), _ = storable("select 1 from pawned where loan::int > 3", ("postgresql",), TABLES)
+    assert alone == cast
+    assert lower.column != cast.column
+    upper, _ = storable("select lower(name) from shops", ("postgresql",), TABLES)
+    assert lower.column != upper[0].column
+
+
+@pytest.mark.parametrize(
+    ("dialect", "sql", "kind"),
+    [
+        # A second has a fraction, and `extract` of PostgreSQL divides as a number with one.
+        ("postgresql", "select extract(epoch from day) from pawned", "decimal"),
+        ("postgresql", "select extract(year from day) from pawned", "decimal"),
+        ("duckdb", "select extract(year from day) from pawned", "bigint"),
+        ("duckdb", "select sqrt(loan) from pawned", "double"),
+        ("duckdb", "select strptime(day, '%Y-%m-%d') from pawned", "timestamp"),
+        ("duckdb", "select left(note, 2) from pawned", "text"),
+        ("postgresql", "select date(day) from pawned", "date"),
+        ("mysql", "select date(day) from pawned", "date"),
+        ("sqlite", "select lower(note) from pawned", ""),
+        ("sqlite", "select cast(loan as decimal(12, 2)) from pawned", "numeric"),
+    ],
+)
+def test_a_column_holds_each_value_as_it_is(dialect: str, sql: str, kind: str) -> None:
+    assert [stored_type for _, stored_type, _ in stored(sql, dialect)] == [kind]
+
+
+@pytest.mark.parametrize(
+    ("dialect", "sql"),
+    [
+        ("duckdb", "select extract(epoch from day) from pawned"),
+        ("duckdb", "select strptime(day, '%Y-%m-%d %z') from pawned"),
+        ("postgresql", "select sqrt(loan) from pawned"),
+        ("postgresql", "select to_timestamp(day, 'YYYY') from pawned"),
+        ("mysql", "select str_to_date(day, '%Y-%m-%d %H:%i') from pawned"),
+    ],
+)
+def test_a_function_without_a_type_for_each_value_is_refused(dialect: str, sql: str) -> None:
+    with pytest.raises(UsageError, match="cannot be stored"):
+        stored(sql, dialect)
+
+
+def test_a_table_has_the_name_of_the_catalogue() -> None:
+    assert stored("select lower(note) from Pawned")[0][0] == "pawned"
+    sql = 'select lower("P".note) from pawned as "P"'
+    assert '"P".' in without(sql, ("postgresql",), [STORED_VALUES], TABLES).text
+
+
+def test_an_escape_belongs_to_its_pattern() -> None:
+    sql = "select count(*) from pawned where note like '50!%' escape '!'"
+    assert [text for _, _, text in stored(sql)] == ["note like '50!%' escape '!'"]
 
 
 @pytest.mark.parametrize(
@@ -75,6 +136,18 @@ def test_the_query_reads_the_columns_and_keeps_the_names_of_its_results() -> Non
         ("select * from pawned where lower(note) = 'a'", "returns other rows"),
         ("select sum(loan * 2) from pawned", "computes nothing from single rows"),
         ("select lower(n) from (select note as n from pawned limit 9) as t", "cannot be stored"),
+        ("select lower(note) from other.pawned", "cannot be stored"),
+        # The view may have a column of this name, too.
+        (
+            "select 1 from pawned where exists (select 1 from v, shops where lower(note) = '')",
+            "cannot be stored",
+        ),
+        ("select count(*) from pawned where note like '%${part}%'", r"'%\$\{part\}%' cannot"),
+        ("select cast(day::timestamp - localtimestamp as text) from pawned", "cannot be stored"),
+        ("select cast(day::date - date 'today' as text) from pawned", "cannot be stored"),
+        ('select lower(note collate "C") from pawned', "cannot be stored"),
+        ("select lower(note) from pawned group by note", "computes nothing from single rows"),
+        ("select upper(lower(note)) from pawned group by lower(note)", "computed from groups"),
     ],
 )
 def test_what_depends_on_more_than_a_row_is_refused(sql: str, reason: str) -> None:
@@ -90,6 +163,9 @@ def test_mysql_stores_no_texts_of_unknown_length() -> None:
     assert stored("select cast(loan as signed) from pawned", "mysql")
     with pytest.raises(UsageError, match="cannot be stored"):
         stored("select lower(note) from pawned", "mysql")
+    # A column `binary` has a single byte.
+    with pytest.raises(UsageError, match="cannot be stored"):
+        stored("select cast(note as binary) from pawned", "mysql")
 
 
 @pytest.fixture
@@ -150,6 +226,132 @@ def test_answers_are_the_same_with_stored_values(workload: Path, engine: str) ->
         file.executescript(sql)
         assert file.execute(rewritten).fetchall() == before
     assert len(before) == 2
+
+
+LENT = [*ROWS, (4, "10", "GOLD", "x"), (4, "9", None, "w")]
+SHOPS = [(1, "Main"), (2, "Side"), (9, "Closed")]
+
+
+def answers(engine: str, query: str) -> tuple[list[tuple[object, ...]], ...]:
+    """Answers to a query and to the query that reads stored values."""
+    dialects = find_engine(engine).facts.dialects
+    values, _ = storable(query, dialects, TABLES)
+    folder, facts = find_engine(engine).folder, find_engine(engine).advising()
+    template = (folder / facts.statements["stored-values"]).read_text("utf-8")
+    sql = "".join(
+        column_statement(template, v.table, v.column, v.type, v.expression, facts.quote)
+        for v in values
+    )
+    rewritten = without(query, dialects, [STORED_VALUES], TABLES).text
+    database = duckdb.connect() if engine == "duckdb" else sqlite3.connect(":memory:")
+    database.execute("create table pawned (shop integer, loan text, note text, day text)")
+    database.execute("create table shops (id integer, name text)")
+    database.executemany("insert into pawned values (?, ?, ?, ?)", LENT)
+    database.executemany("insert into shops values (?, ?)", SHOPS)
+    before = database.execute(query).fetchall()
+    for statement in filter(str.strip, sql.split(";")):
+        database.execute(statement)
+    return before, database.execute(rewritten).fetchall()
+
+
+@pytest.mark.parametrize("engine", ["duckdb", "sqlite"])
+@pytest.mark.parametrize(
+    "query",
+    [
+        "select cast(loan as int) from pawned order by loan limit 3",
+        "select name, lower(note) from shops left join pawned on id = shop order by 1, 2",
+        "select lower(note) as n, count(*) from pawned group by n order by n",
+        "select lower(note), count(*) from pawned group by 1 order by 1",
+        "select shop, count(*) filter (where lower(note) > 'a') from pawned group by 1 order by 1",
+        "select note from pawned where note like '%gold%' or lower(note) = 'gold' order by 1",
+        "select count(*) from pawned a where exists (select 1 from shops where length(day) = id)",
+        "select cast(loan as int) from pawned union select length(name) from shops order by 1",
+    ],
+)
+def test_answers_to_many_queries_are_the_same(engine: str, query: str) -> None:
+    before, after = answers(engine, query)
+    assert before == after
+    assert before
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        # A value out of a document is a number in SQLite, and 12 is above 3.
+        "select count(*) from pawned where json_object('n', 12, 's', note) ->> '$.n' > 3",
+        "select sum(cast(loan as decimal) / 4) from pawned where loan in ('9', '10')",
+        "select count(*) from pawned where substr(loan, 1, 1) = 9",
+    ],
+)
+def test_values_of_sqlite_keep_their_types(query: str) -> None:
+    before, after = answers("sqlite", query)
+    assert [list(map(repr, row)) for row in before] == [list(map(repr, row)) for row in after]
+
+
+@pytest.mark.parametrize("engine", ["duckdb", "sqlite"])
+@pytest.mark.parametrize(
+    "query",
+    [
+        "select name, coalesce(lower(note), 'none') from shops left join pawned on id = shop",
+        "select name, coalesce(lower(note), 'none') from pawned right join shops on id = shop",
+        "select name, cast(note is null as int) from shops left join pawned on id = shop",
+        "select lower(note) as day, day from pawned order by lower(day)",
+    ],
+)
+def test_a_value_that_the_row_alone_does_not_decide_is_refused(engine: str, query: str) -> None:
+    with pytest.raises(UsageError, match="cannot be stored"):
+        answers(engine, query)
+
+
+def test_two_operations_store_the_same_computation_once(workload: Path) -> None:
+    (workload / "operations" / "notes.sql").write_text(
+        "select shop, lower(note) from pawned where cast(loan as decimal(12, 2)) > 3", "utf-8"
+    )
+    request = RunRequest(workload=str(workload), engine="sqlite", scale=1)
+    engine = find_engine("sqlite")
+    first = followed(request, Advice("stored-values", "by_shop"), engine).request
+    both = followed(first, Advice("stored-values", "notes"), engine).request
+    database = sqlite3.connect(":memory:")
+    database.execute((workload / "schema" / "tables.sql").read_text("utf-8"))
+    for sql in both.prepare.values():
+        database.executescript(sql)
+    assert len(both.prepare) == 2
+    (columns,) = database.execute("select count(*) from pragma_table_info('pawned')").fetchone()
+    assert columns == 4 + 3
+
+
+@pytest.mark.parametrize("engine", ["duckdb", "sqlite", "postgresql"])
+def test_rows_that_operations_change_are_not_stored(workload: Path, engine: str) -> None:
+    (workload / "operations" / "notes.sql").write_text(
+        "insert into pawned values (1, '2.00', 'gold', 'x')", "utf-8"
+    )
+    request = RunRequest(workload=str(workload), engine=engine, scale=1)
+    with pytest.raises(UsageError, match="notes may change rows"):
+        followed(request, Advice("stored-values", "by_shop"), find_engine(engine))
+
+
+def test_values_that_a_run_stores_already_are_not_tried_again(workload: Path) -> None:
+    request = RunRequest(workload=str(workload), engine="sqlite", scale=1)
+    advice, engine = Advice("stored-values", "by_shop"), find_engine("sqlite")
+    kept = followed(request, advice, engine).request
+    with pytest.raises(UsageError, match="there is nothing to try"):
+        followed(kept, advice, engine)
+
+
+def test_texts_with_a_collation_are_not_stored(workload: Path) -> None:
+    """In SQLite a cast keeps the collation of its column, and a stored text does not."""
+    schema = "create table pawned (shop integer, loan text, note text collate nocase, day text)"
+    (workload / "schema" / "tables.sql").write_text(schema, "utf-8")
+    request = RunRequest(workload=str(workload), engine="sqlite", scale=1)
+    with pytest.raises(UsageError, match="collation would not be that of the stored values"):
+        followed(request, Advice("stored-values", "notes"), find_engine("sqlite"))
+
+
+def test_no_trigger_is_started_by_storing_values(workload: Path) -> None:
+    trigger = "create trigger seen after update on pawned begin delete from pawned; end"
+    request = RunRequest(workload=str(workload), engine="sqlite", scale=1, prepare={"t": trigger})
+    with pytest.raises(UsageError, match="which may start a trigger"):
+        followed(request, Advice("stored-values", "by_shop"), find_engine("sqlite"))
 
 
 def test_large_values_help_only_if_none_is_read_any_more(workload: Path) -> None:

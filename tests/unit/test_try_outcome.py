@@ -90,6 +90,9 @@ class TestVerdict:
             ([1.2, 1.2, 1.21], 0.25, "slower", False),
             ([0.5, 1.5, 0.9], 0.25, "undecided", None),
             ([0.75], 0.25, "undecided", None),
+            # Wide intervals that the prediction is outside of are no hits of chance.
+            ([0.62, 0.6, 0.65], 0.05, "larger", False),
+            ([1.05, 1.0, 1.02], 0.04, "no gain", False),
             ([0.75, 0.75, 0.76], None, "gain", None),
             ([1.0, 1.001, 0.999], None, "no gain", None),
             ([1.2, 1.2, 1.21], None, "slower", None),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from hashlib import sha256
 from string import Template
 from typing import TYPE_CHECKING
 
@@ -54,7 +55,10 @@ def statement_of(  # noqa: PLR0913 - each fills a placeholder
     """
     parts = columns if expression is None else re.findall(r"\w+", expression)
     using = "" if method is None else f" using {method}"
-    name = "_".join(("assay", table, *parts))[:NAME_LETTERS_MAX]
+    if method is not None and len(parts) == 1:
+        # No operator class tells it from an index of the engine's default method.
+        parts = [*parts, method]
+    name = _index_name("_".join(("assay", table, *parts)))
     in_schema = "" if schema is None else f"{quoted(schema, quote)}."
     return Template(template).safe_substitute(
         name=quoted(name, quote),
@@ -65,6 +69,14 @@ def statement_of(  # noqa: PLR0913 - each fills a placeholder
         trigger=quoted(trigger, quote),
         columns=expression or ", ".join(quoted(column, quote) for column in columns),
     )
+
+
+def _index_name(name: str) -> str:
+    """Return a name that an engine does not cut, and that no other long name shares."""
+    if len(name) <= NAME_LETTERS_MAX:
+        return name
+    mark = sha256(name.encode()).hexdigest()[:8]
+    return f"{name[: NAME_LETTERS_MAX - len(mark) - 1]}_{mark}"
 
 
 def setting_statement(template: str, name: str, value: str) -> str:

@@ -16,7 +16,7 @@ from assay.record.predictions import append_prediction, read_predictions
 from assay.record.reader import Run, find_workload_run, took_s
 from assay.report.diagnosis.build import build_diagnosis
 from assay.report.diagnosis.document import diagnose_document
-from assay.report.sections.try_ import prediction
+from assay.report.diagnosis.remembering import decided_prediction
 from assay.running.asked.options import options_of
 from assay.running.asked.request import recorded_request
 from assay.running.asked.understanding import request_of
@@ -214,16 +214,16 @@ def _of_run(what: str, options: dict[str, Any], place: Path) -> _Asked:
 
 def _remember(document: DiagnoseDocument, directory: Path, place: Path) -> None:
     """Append the decisions of a diagnosis to the file of predictions, once."""
-    recorded = {(row.get("study"), row.get("finding")) for row in read_predictions(place)}
+    recorded = {
+        (row.get("study"), row.get("finding"), row.get("change")) for row in read_predictions(place)
+    }
     now = datetime.now(tz=UTC).isoformat(timespec="seconds")
     for step in document["steps"]:
         for tried in step["tried"]:
-            trial = tried["trial"]
-            if tried["verdict"] == "undecided" or (directory.name, tried["key"]) in recorded:
-                continue
+            of = directory.name, tried["key"], tried["change"]
             # A slowed resource was no prediction.
-            if trial is None or tried["dependence"] is not None:
+            if tried["verdict"] == "undecided" or tried["dependence"] is not None or of in recorded:
                 continue
-            row = prediction({**trial, "study": directory.name}, now)
+            row = decided_prediction(document, tried, directory.name, now)
             append_prediction(place, row)
-            recorded.add((directory.name, tried["key"]))
+            recorded.add(of)

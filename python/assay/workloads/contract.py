@@ -298,16 +298,18 @@ class Workload:
         return rewriting.parts(text, dialects, self._table_columns(dialects, scale))
 
     def storable(
-        self, operation: str, dialects: Sequence[str], scale: float
+        self, operation: str, dialects: Sequence[str], scale: float, seed: int | None = None
     ) -> tuple[list[StoredValue], list[str]]:
         """Return what columns could store of an operation, and the columns that it then reads.
+
+        The text has the default values of its parameters without a seed.
 
         Raises:
             UsageError: If the text is not one query, or computes nothing that a column could store.
         """
         from assay.workloads import rewriting
 
-        text = self.statement(operation, dialects, scale).text
+        text = self.statement(operation, dialects, scale, seed).text
         return rewriting.storable(text, dialects, self._table_columns(dialects, scale))
 
     def script(

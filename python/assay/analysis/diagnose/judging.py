@@ -95,12 +95,18 @@ class Judgement:
     def saved_s(self) -> float:
         """Saved seconds of a round, minus the minimum extra seconds of other operations.
 
-        The time of the whole run is not used: noise of the other operations would hide a small
-        gain.
+        The time of the whole run counts only if it is longer beyond noise, because noise of the
+        other operations would hide a small gain.
         """
         if self.gain is None:
             return 0.0
-        return self.gain.before_s - self.gain.after_s - math.fsum(op.lost_s for op in self.slower)
+        whole = self.whole
+        if whole is not None and whole.interval is not None and whole.interval[1] < 0:
+            return whole.before_s - whole.after_s
+        # The time of the whole run already contains the operations that take longer. Under a load
+        # it is the time per operation, which depends on how often each is executed.
+        lost_s = math.fsum(op.lost_s for op in self.slower) if self.operations else 0.0
+        return self.gain.before_s - self.gain.after_s - lost_s
 
 
 def judge(

@@ -132,14 +132,20 @@ def interactions(steps: Sequence[Step]) -> Iterator[str]:
     """Yield a sentence for each pair of changes whose effects are not independent.
 
     A change is tried alone and again on top of another. An interaction exists if its gain
-    disappears, or appears only then.
+    disappears, or appears only then. If a change would remove several causes, each is compared with
+    itself.
     """
-    seen: dict[str, tuple[Step, Tried]] = {}
+    yield from dict.fromkeys(_interactions(steps))
+
+
+def _interactions(steps: Sequence[Step]) -> Iterator[str]:
+    seen: dict[tuple[str, str], tuple[Step, Tried]] = {}
     for step in steps:
         for tried in step.tried:
-            if (earlier := seen.get(tried.change)) is not None:
+            of = tried.change, tried.cause.key
+            if (earlier := seen.get(of)) is not None:
                 yield from _between(*earlier, step, tried)
-            seen[tried.change] = step, tried
+            seen[of] = step, tried
 
 
 def _between(first: Step, alone: Tried, later: Step, on_top: Tried) -> Iterator[str]:

@@ -260,7 +260,7 @@ def _verdict(predicted: float | None, gain: Gain | None) -> TryOutcome:
     if predicted is None:
         return "gain" if low > 0 else "no gain"
     # An interval as wide as the prediction includes it by chance, so noise would count as a hit.
-    if high - low >= predicted or low <= 0 <= predicted <= high:
+    if low <= predicted <= high and high - low >= predicted:
         return "undecided"
     return "no gain" if low <= 0 else _against(predicted, gain, gain.interval)
 

@@ -12,6 +12,7 @@ from assay.analysis.host.memory import memory_peaks
 from assay.analysis.load_plan import load_of
 from assay.analysis.summarise import summarise
 from assay.model.units import duration_text, percent_text
+from assay.report.diagnosis.spoiling import spoiled_by_change
 from assay.report.diagnosis.words import dependent_share
 from assay.report.sections.try_ import trial_document
 
@@ -133,8 +134,7 @@ def _tried(
     trial = None
     if tried.rounds:
         trial = trial_document(step.run, tried.cause, tried.change, tried.rounds)
-    answers = None if trial is None else trial["answers"]["verdict"]
-    why_not = _why_not(judgement, answers, declared[tried.kind])
+    why_not = _why_not(tried, declared[tried.kind])
     return {
         "key": tried.cause.key,
         "cause": cast("FindingRow", tried.cause.facts()),
@@ -219,16 +219,15 @@ def _is_recommended(judgement: Judgement, why_not: str | None) -> bool:
     return removes_cause and why_not is None
 
 
-def _why_not(
-    judgement: Judgement, answers_verdict: str | None, experiment: Experimented
-) -> str | None:
+def _why_not(tried: Tried, experiment: Experimented) -> str | None:
     """Return why a confirmed cause's change is not recommended."""
+    judgement = tried.judgement
     if judgement.verdict != "confirmed" or judgement.dependence is not None:
         return None
-    if answers_verdict == "invalid":
-        return "answers are wrong with the change"
     if not experiment["stays"]:
         return f"it changes {experiment['changes']}; it shows what the cause is worth"
+    if (spoiled := spoiled_by_change(tried.rounds)) is not None:
+        return spoiled
     if judgement.saved_s <= 0:
         return "other operations take longer by more than is saved"
     return None

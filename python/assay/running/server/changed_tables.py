@@ -1,9 +1,9 @@
 """Changes tables of a running server for one run, and reverts that however it ends.
 
-Only a request that says how to revert each change has changes; only `assay try --allow-changes`
-makes such requests. A separate process makes the change and waits. It reverts the change on
-request, and also when the run's process has ended, even by `kill -9`. If that process is killed as
-well, the next run of the same study reverts the change before it begins.
+Only a request that says how to revert each change has changes; `assay try` and `assay diagnose`
+make such requests with `--allow-changes`. A separate process makes the change and waits. It reverts
+the change on request, and also when the run's process has ended, even by `kill -9`. If that process
+is killed as well, the next run of the same study reverts the change before it begins.
 """
 
 from __future__ import annotations
@@ -160,18 +160,25 @@ def make_changes(request: RunRequest) -> None:
 
 
 def take_back(engine: Engine, instance: Instance, undo: Mapping[str, str]) -> None:
-    """Revert the changes of a user's tables.
+    """Revert the changes of a user's tables, the last first.
+
+    A change that cannot be reverted does not keep the others.
 
     Raises:
-        RunFailedError: If the server refuses; the message names the statement to run by hand.
+        RunFailedError: If the server refuses; the message names the statements to run by hand.
     """
-    for sql in undo.values():
+    left: list[tuple[str, EngineError]] = []
+    for sql in reversed(list(undo.values())):
         try:
             run_statements(engine, instance, sql)
         except EngineError as error:
-            raise RunFailedError(
-                f"the change could not be reverted ({error}); revert it by hand: {sql}"
-            ) from error
+            left.append((sql, error))
+    if left:
+        _, why = left[0]
+        by_hand = " ".join(sql for sql, _ in left)
+        raise RunFailedError(
+            f"the change could not be reverted ({why}); revert it by hand: {by_hand}"
+        ) from why
 
 
 def run_statements(engine: Engine, instance: Instance, sql: str) -> None:

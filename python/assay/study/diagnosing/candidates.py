@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from assay.analysis.diagnose.way import Untried
@@ -17,7 +17,7 @@ from assay.study.experiments.statements import label_of
 from assay.study.try_ import server_change
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from assay.analysis.try_.calibration import Calibration
     from assay.model.finding import Change, Finding
@@ -58,6 +58,7 @@ class Candidate:
             trials.
         slowing: How a resource is slowed, if the change does so; None if it removes the cause.
         is_hypothetical: Whether the optimiser only assumes the change, so no run with it is timed.
+        also: Other causes that the same change would remove. Each gets a verdict of its own.
     """
 
     cause: Finding
@@ -69,6 +70,17 @@ class Candidate:
     expected: float
     slowing: Slowing | None = None
     is_hypothetical: bool = False
+    also: tuple[Finding, ...] = ()
+
+    @property
+    def causes(self) -> tuple[Finding, ...]:
+        """Return all causes that the change would remove."""
+        return (self.cause, *self.also)
+
+    def without(self, settled: Collection[tuple[str, str]]) -> Candidate | None:
+        """Return the candidate without these causes, given by change and key; None if all are."""
+        left = [cause for cause in self.causes if (self.change, cause.key) not in settled]
+        return replace(self, cause=left[0], also=tuple(left[1:])) if left else None
 
 
 def candidates_of(
@@ -88,7 +100,7 @@ def candidates_of(
         history: Results of earlier advice.
         allow_changes: Whether a user's tables may be changed, and the changes reverted.
     """
-    able: list[Candidate] = []
+    able: dict[str, Candidate] = {}
     unable: list[Untried] = []
     for cause in findings:
         if cause.tells != "cause" or _is_of_others(cause, base):
@@ -98,10 +110,12 @@ def candidates_of(
         except (UsageError, EngineError) as why:
             unable.append(Untried(cause, str(why)))
             continue
-        # Two causes that the same change would remove are tried once.
-        if candidate.change not in {other.change for other in able}:
-            able.append(candidate)
-    return sorted(able, key=lambda candidate: -candidate.expected), unable
+        # Causes that the same change would remove are tried by the same runs.
+        if (same := able.get(candidate.change)) is not None:
+            expected = same.expected + candidate.expected
+            candidate = replace(same, also=(*same.also, cause), expected=expected)
+        able[candidate.change] = candidate
+    return sorted(able.values(), key=lambda candidate: -candidate.expected), unable
 
 
 def _is_of_others(cause: Finding, base: RunRequest) -> bool:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from assay.running.asked.request import RunRequest
     from assay.study.diagnosing.candidates import Candidate
 
+# Experiments whose effect on a plan depends on the values that a statement compares with columns.
+OF_VALUES = ("statistics", "extended-statistics", "histogram")
 ABOUT = "The plans without and with each change, without execution."
 
 
@@ -61,13 +63,33 @@ def refuted_by_plans(
         return []
     refuted = []
     for candidate in candidates:
-        about, after = candidate.cause.operations, planned.get(candidate.change)
-        if not candidate.by_plan or after is None or not estimates_suffice(run, before, about):
+        after = planned.get(candidate.change)
+        if not candidate.by_plan or after is None:
             continue
-        if plans_stayed(before, after, about):
-            judgement = Judgement("refuted", tuple(about), by_plan=True)
-            refuted.append(Tried(candidate.cause, candidate.change, candidate.kind, judgement, ()))
+        for cause in candidate.causes:
+            about = cause.operations
+            if not plans_show_change(run, candidate.kind, about):
+                continue
+            if estimates_suffice(run, before, about) and plans_stayed(before, after, about):
+                judgement = Judgement("refuted", tuple(about), by_plan=True)
+                refuted.append(Tried(cause, candidate.change, candidate.kind, judgement, ()))
     return refuted
+
+
+def plans_show_change(run: Run, kind: str, operations: Sequence[str]) -> bool:
+    """Return True if the captured plans of some operations would show the effect of a change.
+
+    A plan is captured for one row of values. Statistics may change the plans of other values, so
+    the plans of an operation whose values are drawn at each execution do not suffice.
+
+    Args:
+        run: Run that the cause is about.
+        kind: Kind of experiment.
+        operations: Names of the operations; empty means all.
+    """
+    drawn = run.facts["workload"].get("drawn_operations", [])
+    names = list(operations) or run.facts["plan"]["operations"]
+    return kind not in OF_VALUES or not set(drawn).intersection(names)
 
 
 def untimed(
@@ -84,17 +106,17 @@ def untimed(
         if not candidate.is_hypothetical:
             continue
         after = planned.get(candidate.change)
-        why = LEAVE
-        if before is not None and after is not None:
-            why = f"{_estimated_effect(before, after, candidate)}; {LEAVE}"
-        yield Untried(candidate.cause, why, candidate.change)
+        for cause in candidate.causes:
+            why = LEAVE
+            if before is not None and after is not None:
+                why = f"{_estimated_effect(before, after, cause.operations)}; {LEAVE}"
+            yield Untried(cause, why, candidate.change)
 
 
-def _estimated_effect(before: Run, after: Run, candidate: Candidate) -> str:
+def _estimated_effect(before: Run, after: Run, about: Sequence[str]) -> str:
     """Return a clause with the effect of a hypothetical change on plans and estimated costs."""
     if reason := captured(after).reason:
         return f"the optimiser could not assume the index ({reason})"
-    about = candidate.cause.operations
     if plans_stayed(before, after, about):
         return "no estimated plan uses the index, but execution may change these plans"
     costs = [estimated_cost(run, about) for run in (before, after)]

@@ -7,6 +7,7 @@ interrupted diagnosis continues where it stopped.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from assay.analysis.diagnose.judging import ALPHA, judge, judge_slowed
@@ -14,22 +15,26 @@ from assay.analysis.diagnose.same_plans import plans_stayed
 from assay.analysis.diagnose.way import Step, Tried, Untried, Way
 from assay.analysis.summarise import summarise
 from assay.analysis.try_.trial import mean_times_of, times_of
-from assay.checks import answers
 from assay.model.errors import RunFailedError
-from assay.model.verdict import Verdict
 from assay.record.layout import STATUS_COMPLETE
 from assay.record.reader import Run
+from assay.report.diagnosis.spoiling import spoiled_by_change
 from assay.study.diagnosing.candidates import Candidate, candidates_of
-from assay.study.diagnosing.planning import planned_part, refuted_by_plans, untimed
+from assay.study.diagnosing.planning import (
+    planned_part,
+    plans_show_change,
+    refuted_by_plans,
+    untimed,
+)
 from assay.study.diagnosing.slowing import slowed_candidate
 from assay.study.several import begun_in
 from assay.study.variants import Part, Study, Variant
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
     from pathlib import Path
 
-    from assay.analysis.diagnose.judging import Judgement
+    from assay.analysis.diagnose.judging import CauseVerdict, Judgement
     from assay.analysis.diagnose.way import Ending
     from assay.analysis.try_.calibration import Calibration
     from assay.analysis.try_.trial import Times
@@ -47,25 +52,66 @@ SLOWED_ROUNDS_MAX = 5
 # Rounds that must fit into a budget for this number of parallel causes.
 ROUNDS_WANTED = 5
 NO_TIME = "the budget left no time for it"
+NEXT_STEP = "another change was kept before it was tried; the next step tries it"
 ABOUT = "A run as it is, and one without each of the causes that are tried."
 
 
 @dataclass
 class _Racing:
-    """A cause that is being tried, with its rounds so far."""
+    """A change that is being tried, with its rounds so far.
+
+    `verdicts` has the judgement of each of its causes, by the cause's place, with the number of
+    rounds that it is based on. A verdict that was reached stays, because more rounds can only make
+    it less clear.
+    """
 
     candidate: Candidate
     rounds: list[tuple[Run, Run]] = field(default_factory=list)
     failed: str | None = None
-    judgement: Judgement | None = None
+    verdicts: dict[int, tuple[Judgement, int]] = field(default_factory=dict)
+    _checked: int = 0
+    _is_spoiled: bool = False
 
     @property
     def is_over(self) -> bool:
-        """Return True if the trial of the cause needs no more runs."""
+        """Return True if the trial of the change needs no more runs."""
         most = ROUNDS_MAX if self.candidate.slowing is None else SLOWED_ROUNDS_MAX
         if self.failed is not None or len(self.rounds) >= most:
             return True
-        return self.judgement is not None and self.judgement.verdict != "undecided"
+        return bool(self.verdicts) and not self.open_places
+
+    @property
+    def open_places(self) -> list[int]:
+        """Return the places of the causes without a verdict."""
+        places = range(len(self.candidate.causes))
+        return [place for place in places if self._verdict(place) in (None, "undecided")]
+
+    @property
+    def best_place(self) -> int | None:
+        """Return the place of the confirmed cause without which most time is saved, or None."""
+        confirmed = [place for place in self.verdicts if self._verdict(place) == "confirmed"]
+        return max(confirmed, key=self.saved_s, default=None)
+
+    def _verdict(self, place: int) -> CauseVerdict | None:
+        return self.verdicts[place][0].verdict if place in self.verdicts else None
+
+    def saved_s(self, place: int) -> float:
+        """Return the seconds of a round that are saved without the cause of a place."""
+        return self.verdicts[place][0].saved_s
+
+    def spoils(self) -> bool:
+        """Return True if the change makes an answer wrong, or an operation fail, in a round."""
+        new, self._checked = self.rounds[self._checked :], len(self.rounds)
+        self._is_spoiled |= spoiled_by_change(new) is not None
+        return self._is_spoiled
+
+    def tried(self) -> list[Tried]:
+        """Return the results of the rounds, one for each cause; empty without a round."""
+        change, kind = self.candidate.change, self.candidate.kind
+        return [
+            Tried(self.candidate.causes[place], change, kind, judgement, tuple(self.rounds[:count]))
+            for place, (judgement, count) in sorted(self.verdicts.items())
+        ]
 
 
 @dataclass
@@ -136,9 +182,14 @@ class Diagnosing:
         waiting, untriable = candidates_of(
             run, causes, base, self.history, allow_changes=self.allow_changes
         )
+        # Each run first reverts what a killed run of the step left on a server.
+        undo = dict(chain.from_iterable(c.request.undo.items() for c in waiting)) | base.undo
+        base = base.changed(undo=undo)
+        waiting = [replace(c, request=c.request.changed(undo=undo)) for c in waiting]
         refuted, only_planned = self._by_plans(f"step {number} plans", run, base, waiting)
-        done = {tried.change for tried in refuted} | {untried.change for untried in only_planned}
-        waiting = [candidate for candidate in waiting if candidate.change not in done]
+        settled = {(each.change, each.cause.key) for each in refuted}
+        settled |= {(each.change or "", each.cause.key) for each in only_planned}
+        waiting = _without(waiting, settled)
         untriable += only_planned
         if not waiting:
             # Nothing can be removed, so the resource that takes most of the time is slowed.
@@ -146,7 +197,7 @@ class Diagnosing:
             waiting += [bound] if isinstance(bound, Candidate) else []
             untriable += [bound] if isinstance(bound, Untried) else []
         # All trials of a step share the error probability, whenever each of them starts.
-        alpha = ALPHA / max(1, len(waiting))
+        alpha = ALPHA / max(1, sum(len(candidate.causes) for candidate in waiting))
         racing: list[_Racing] = []
         is_spent, round_ = False, 0
         while not is_spent and not self._is_over(racing, waiting, round_):
@@ -154,22 +205,22 @@ class Diagnosing:
                 racing.append(_Racing(waiting.pop(0)))
             round_ += 1
             is_spent = not self._round(f"step {number} round {round_}", base, racing, alpha)
-        tried = [racer for racer in racing if racer.rounds]
         failed = [
-            Untried(racer.candidate.cause, racer.failed, racer.candidate.change)
+            untried
             for racer in racing
             if racer.failed is not None and not racer.rounds
+            for untried in _untried(racer.candidate, racer.failed)
         ]
         left = [racer.candidate for racer in racing if not racer.rounds and not racer.failed]
-        best = _best(tried)
-        results = {id(racer): _tried(racer) for racer in tried}
+        best = _best(racing)
+        why_left = NO_TIME if is_spent else NEXT_STEP
         step = Step(
             run,
             kept,
-            (*(results[id(racer)] for racer in tried), *refuted),
+            (*(tried for racer in racing for tried in racer.tried()), *refuted),
             (*untriable, *failed),
-            tuple(Untried(each.cause, NO_TIME, each.change) for each in (*left, *waiting)),
-            None if best is None else results[id(best)],
+            tuple(untried for each in (*left, *waiting) for untried in _untried(each, why_left)),
+            None if best is None else _kept(best),
         )
         return step, None if best is None else best.candidate, is_spent
 
@@ -186,8 +237,7 @@ class Diagnosing:
             self._made(name)
             planned = self._complete(name)
         refuted = refuted_by_plans(run, BASELINE, planned, waiting)
-        done = {tried.change for tried in refuted}
-        left = [candidate for candidate in waiting if candidate.change not in done]
+        left = _without(waiting, {(tried.change, tried.cause.key) for tried in refuted})
         return refuted, list(untimed(planned.get(BASELINE), planned, left))
 
     def _is_over(
@@ -228,9 +278,12 @@ class Diagnosing:
             after = ids.get(racer.candidate.change)
             if before is not None and after is not None:
                 racer.rounds.append((before, after))
-                racer.judgement = self._judged(racer, alpha)
+                for place in racer.open_places:
+                    judgement = self._judged(racer, racer.candidate.causes[place], alpha)
+                    racer.verdicts[place] = judgement, len(racer.rounds)
             elif not is_spent:
-                racer.failed = self._why_failed(name, racer.candidate.change)
+                missing = baseline if before is None else racer.candidate.change
+                racer.failed = self._why_failed(name, missing)
         return not is_spent
 
     def _made(self, part: str) -> bool:
@@ -261,15 +314,14 @@ class Diagnosing:
         ]
         return reasons[-1] if reasons else "its run did not end"
 
-    def _judged(self, racer: _Racing, alpha: float) -> Judgement:
+    def _judged(self, racer: _Racing, cause: Finding, alpha: float) -> Judgement:
         if (slowing := racer.candidate.slowing) is not None:
             slowed = [(mean_times_of(one), mean_times_of(other)) for one, other in racer.rounds]
             return judge_slowed(slowed, slowing.factor, alpha)
         times = [(self._times_of(before), self._times_of(after)) for before, after in racer.rounds]
-        stayed = racer.candidate.by_plan and plans_stayed(
-            *racer.rounds[0], racer.candidate.cause.operations
-        )
-        about = racer.candidate.cause.operations
+        about, candidate, first = cause.operations, racer.candidate, racer.rounds[0]
+        shown = candidate.by_plan and plans_show_change(first[0], candidate.kind, about)
+        stayed = shown and plans_stayed(*first, about)
         return judge(times, about, alpha, plans_stayed=stayed)
 
     def _times_of(self, run: Run) -> Times:
@@ -298,9 +350,27 @@ def _open(steps: Sequence[Step]) -> list[Finding]:
     tried = [
         tried.cause
         for tried in last.tried
-        if tried is not last.kept and tried.judgement.verdict != "refuted"
+        if tried.judgement.verdict != "refuted" and not _is_kept(tried, last)
     ]
     return [*tried, *(untried.cause for untried in last.left_out)]
+
+
+def _is_kept(tried: Tried, step: Step) -> bool:
+    """Return True if the change that would remove a cause was adopted."""
+    return step.kept is not None and tried.change == step.kept.change
+
+
+def _without(
+    candidates: Sequence[Candidate], settled: Collection[tuple[str, str]]
+) -> list[Candidate]:
+    """Return the candidates without these causes, each given by its change and its key."""
+    left = (candidate.without(settled) for candidate in candidates)
+    return [candidate for candidate in left if candidate is not None]
+
+
+def _untried(candidate: Candidate, why: str) -> list[Untried]:
+    """Return the causes of a change that was not tried, with the reason."""
+    return [Untried(cause, why, candidate.change) for cause in candidate.causes]
 
 
 def _with_plans(request: RunRequest, plans: bool) -> RunRequest:  # noqa: FBT001 - a field
@@ -312,37 +382,22 @@ def _on(racing: Sequence[_Racing]) -> list[_Racing]:
 
 
 def _best(racing: Sequence[_Racing]) -> _Racing | None:
-    """Return the confirmed cause whose change saves most, with right answers; None without one."""
-    confirmed = [
-        racer
-        for racer in racing
-        if racer.judgement is not None
-        and racer.candidate.stays
-        and racer.judgement.verdict == "confirmed"
-        and racer.judgement.saved_s > 0
-        and not _is_wrong(racer.rounds[0][1])
-    ]
-    return max(
-        confirmed,
-        key=lambda racer: 0.0 if racer.judgement is None else racer.judgement.saved_s,
-        default=None,
-    )
+    """Return the change that saves most of a confirmed cause, with right answers; None without."""
+    saving = {
+        number: racer.saved_s(place)
+        for number, racer in enumerate(racing)
+        if racer.candidate.stays
+        and (place := racer.best_place) is not None
+        and racer.saved_s(place) > 0
+        and not racer.spoils()
+    }
+    best = max(saving, key=lambda number: saving[number], default=None)
+    return None if best is None else racing[best]
 
 
-def _is_wrong(run: Run) -> bool:
-    return answers.check(run).verdict is Verdict.INVALID
-
-
-def _tried(racer: _Racing) -> Tried:
-    candidate = racer.candidate
-    assert racer.judgement is not None  # noqa: S101 - it has rounds
-    return Tried(
-        candidate.cause,
-        candidate.change,
-        candidate.kind,
-        racer.judgement,
-        tuple(racer.rounds),
-    )
+def _kept(racer: _Racing) -> Tried | None:
+    """Return the result of a change for the cause without which most time is saved."""
+    return None if racer.best_place is None else racer.tried()[racer.best_place]
 
 
 def _ending(steps: Sequence[Step], *, is_spent: bool) -> Ending:

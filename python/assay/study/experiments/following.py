@@ -43,9 +43,19 @@ def followed(
             changed = _on_server(request, advice, on_server)
     except CannotError as why:
         raise UsageError(f"this change cannot be made on {engine.facts.title}: {why}") from why
-    if changed.request == request:
+    once = ChangedRun(changed.text, _without_repeats(changed.request))
+    if once.request == request:
         raise UsageError(f"there is nothing to try: the run already had {changed.text}")
-    return changed
+    return once
+
+
+def _without_repeats(request: RunRequest) -> RunRequest:
+    """Return a request that names each removed part, operation or technique once."""
+    return request.changed(
+        remove=list(dict.fromkeys(request.remove)),
+        one_transaction=list(dict.fromkeys(request.one_transaction)),
+        without=list(dict.fromkeys(request.without)),
+    )
 
 
 def _on_server(request: RunRequest, advice: Advice, change: Change) -> ChangedRun:

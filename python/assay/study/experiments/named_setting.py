@@ -16,11 +16,10 @@ if TYPE_CHECKING:
 def _follow(request: RunRequest, advice: Advice, engine: EngineFolder) -> ChangedRun:
     del engine
     name, value = advice.subject, value_of(advice)
-    settings = {key: text for key, text in request.settings.items() if key != name}
-    if name not in request.settings:
-        # The value is in a configuration file of the engine or the server.
-        settings[name] = value
-    return ChangedRun(f"{name}={value}", request.changed(settings=settings))
+    # Without the setting of the run, that of a configuration file would count.
+    return ChangedRun(
+        f"{name}={value}", request.changed(settings={**request.settings, name: value})
+    )
 
 
 experiment = Experiment(

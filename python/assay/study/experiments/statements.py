@@ -41,10 +41,13 @@ def prepared_with(
 
 
 def label_of(advice: Advice) -> str:
-    """Return the name of a table's change, such as `index of orders (customer)`."""
+    """Return the name of a table's change, such as `index of orders using gin (customer)`."""
     columns = columns_of(advice) or [text for text in (advice.values.get("expression"),) if text]
-    return f"{advice.kind} of {', '.join(advice.tables)}" + (
-        f" ({', '.join(columns)})" if columns else ""
+    method = advice.values.get("method")
+    return (
+        f"{advice.kind} of {', '.join(advice.tables)}"
+        + (f" using {method}" if method else "")
+        + (f" ({', '.join(columns)})" if columns else "")
     )
 
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final
 
 from assay.engines.advice import CannotError
 from assay.model.errors import UsageError
 from assay.model.sql import column_statement
+from assay.running.asked.asking import considered
+from assay.running.asked.parsing import PARAMETERS_DEFAULT
 from assay.study.experiments.contract import ChangedRun, Experiment
 from assay.study.experiments.statements import UNDO
 from assay.workloads.choosing import only
 from assay.workloads.discovery import find_workload
+from assay.workloads.effects import effect_of
 from assay.workloads.rewriting import STORED_VALUES
 from assay.workloads.rewriting.stored import is_large
 
@@ -19,8 +23,14 @@ if TYPE_CHECKING:
     from assay.model.finding import Advice
     from assay.running.asked.request import RunRequest
     from assay.workloads.contract import Workload
+    from assay.workloads.rewriting.stored import StoredValue
 
 KIND: Final = "stored-values"
+COLLATION = re.compile(r"\bcollate\b", re.IGNORECASE)
+UPDATES = re.compile(r"^update\b", re.IGNORECASE | re.MULTILINE)
+TRIGGER = re.compile(r"\bcreate\s+(?:temp\w*\s+)?trigger\b", re.IGNORECASE)
+# Word of a template whose column the engine computes anew for each row that is written.
+GENERATED = "generated"
 
 
 def _follow(request: RunRequest, advice: Advice, engine: EngineFolder) -> ChangedRun:
@@ -31,24 +41,56 @@ def _follow(request: RunRequest, advice: Advice, engine: EngineFolder) -> Change
         raise CannotError("it has no statement that adds a column with a computed value")
     try:
         workload = only(find_workload(request.workload), [operation])
-        values, left = workload.storable(operation, engine.facts.dialects, request.scale)
+        seed = None if request.parameters == PARAMETERS_DEFAULT else request.seed
+        values, left = workload.storable(operation, engine.facts.dialects, request.scale, seed)
     except UsageError as why:
         raise CannotError(f"{operation}: {why}") from why
     if "large" in advice.values and (large := _large(workload, left, request.scale)):
         raise CannotError(f"{operation} also reads {', '.join(large)}, which may be large")
     template = (engine.folder / facts.statements[KIND]).read_text(encoding="utf-8")
+    scripts = [*workload.setup(engine.facts.dialects, request.scale).values()]
+    if any(map(_may_be_text, values)) and any(map(COLLATION.search, scripts)):
+        raise CannotError("a column's collation would not be that of the stored values")
+    if UPDATES.search(template) and any(map(TRIGGER.search, (*scripts, *request.prepare.values()))):
+        raise CannotError("it updates each row, which may start a trigger")
+    if GENERATED not in template and (writing := _writing(request)) is not None:
+        raise CannotError(f"{writing} may change rows, and stored values would not follow")
+    # Another operation's change may have stored the same computation.
+    stored = "".join(request.prepare.values())
     sql = "".join(
         column_statement(
             template, value.table, value.column, value.type, value.expression, facts.quote
         )
         for value in values
+        if value.column not in stored
     )
     label = f"{operation} with stored {', '.join(value.expression for value in values)}"
     changed = request.changed(
-        prepare={**request.prepare, label: sql},
+        prepare={**request.prepare, label: sql} if sql else request.prepare,
         remove=[*request.remove, f"{operation}/{STORED_VALUES}"],
     )
     return ChangedRun(label, changed)
+
+
+def _may_be_text(value: StoredValue) -> bool:
+    """Return True if a stored value may be a text, whose order depends on a collation."""
+    return not value.type or value.type.lower().startswith(("text", "char", "varchar"))
+
+
+def _writing(request: RunRequest) -> str | None:
+    """Return an operation of a run that may change rows; None if none does.
+
+    Raises:
+        UsageError: If the request is invalid.
+    """
+    asked = considered(request)
+    for operation in asked.plain_script.operations:
+        texts = [statement.text for statement in operation.statements]
+        if operation.program is not None or any(
+            effect_of(text, asked.dialects).kind != "reads" for text in texts
+        ):
+            return operation.name
+    return None
 
 
 def _large(workload: Workload, columns: list[str], scale: float) -> list[str]:

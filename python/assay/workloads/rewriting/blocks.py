@@ -122,6 +122,9 @@ class Query:
             source = block.holds(column)
             if source is not None:
                 return block, source
+            # The column may be of a source whose columns are not known, such as a view.
+            if not column.table and None in block.columns.values():
+                return None
             block = block.above
         return None
 

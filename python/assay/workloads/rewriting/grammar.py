@@ -69,7 +69,28 @@ def parsed(text: str, dialects: Sequence[str]) -> Query:
 
 def written(tree: Expr, dialects: Sequence[str]) -> str:
     """Return the SQL text of a syntax tree, without comments."""
-    return tree.sql(dialect=grammar_of(dialects), pretty=True, comments=False)
+    return sql_of(tree, dialects, pretty=True)
+
+
+def sql_of(tree: Expr, dialects: Sequence[str], *, pretty: bool = False) -> str:
+    """Return the SQL text of a syntax tree on one line, or on several, without comments.
+
+    A type of SQLite keeps its affinity: the parser would write `decimal` as `real`, for which 3 / 2
+    is 1.5.
+    """
+    from sqlglot import exp
+
+    grammar = grammar_of(dialects)
+    if grammar == "sqlite":
+        numeric = exp.DataType(this=exp.DataType.Type.USERDEFINED, kind="NUMERIC")
+        tree = tree.transform(
+            lambda node: (
+                numeric.copy()
+                if isinstance(node, exp.DataType) and node.this == exp.DataType.Type.DECIMAL
+                else node
+            )
+        )
+    return tree.sql(dialect=grammar, pretty=pretty, comments=False)
 
 
 def text_of(tree: Expr, dialects: Sequence[str]) -> str:

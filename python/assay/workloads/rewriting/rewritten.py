@@ -144,8 +144,12 @@ def storable(
     from assay.workloads.rewriting.blocks import Query
     from assay.workloads.rewriting.stored import columns_left, stored_values
 
-    query = Query(parsed(Masked.of(text).text, dialects), tables)
-    return stored_values(query, dialects), columns_left(query, dialects)
+    masked = Masked.of(text)
+    query = Query(parsed(masked.text, dialects), tables)
+    try:
+        return stored_values(query, dialects), columns_left(query, dialects)
+    except UsageError as error:
+        raise UsageError(masked.restored(str(error))) from error
 
 
 def _stored_piece(query: Query, dialects: Sequence[str]) -> Piece:

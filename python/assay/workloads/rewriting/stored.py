@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from hashlib import sha256
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -11,39 +13,49 @@ from sqlglot.optimizer.annotate_types import annotate_types
 
 from assay.model.errors import UsageError
 from assay.workloads.rewriting.blocks import own
-from assay.workloads.rewriting.grammar import grammar_of, text_of
+from assay.workloads.rewriting.grammar import grammar_of, sql_of, text_of
+from assay.workloads.rewriting.stored_types import CASTS, PATTERNS, POSTGRES, column_type
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from assay.workloads.rewriting.blocks import Query
+    from assay.workloads.rewriting.blocks import Block, Query
 
 # Prefix of the columns in which they are stored.
 COLUMN = "assay_stored"
-CASTS = (exp.Cast, exp.TryCast)
-PATTERNS = (exp.Like, exp.ILike, exp.Glob, exp.RegexpLike, exp.RegexpILike)
 # Expressions whose value one row does not decide alone.
 OF_OTHER_ROWS = (exp.AggFunc, exp.Window, exp.Query)
 # Functions with another value at each call, or at another time.
 VOLATILE = (
-    *(exp.Rand, exp.Uuid, exp.CurrentDate, exp.CurrentTime, exp.CurrentTimestamp),
-    *(exp.CurrentDatetime, exp.CurrentUser),
+    *(exp.Rand, exp.Randn, exp.Randstr, exp.Uuid, exp.NextValueFor),
+    *(exp.CurrentDate, exp.CurrentTime, exp.CurrentTimestamp, exp.CurrentTimestampLTZ),
+    *(exp.CurrentDatetime, exp.Localtime, exp.Localtimestamp, exp.Systimestamp),
+    *(exp.UtcDate, exp.UtcTime, exp.UtcTimestamp),
+    *(exp.CurrentUser, exp.SessionUser, exp.CurrentRole, exp.CurrentSchema, exp.CurrentCatalog),
 )
+# Texts that stand for the present time.
+NOW = {"now", "today", "tomorrow", "yesterday"}
 # Functions with several arguments are operators such as `and`, too.
 NO_FUNCTIONS = (exp.Connector, exp.Case, exp.If)
-# Column types that hold each value of the types of an expression.
-WIDE = {
-    **dict.fromkeys(exp.DataType.INTEGER_TYPES, "bigint"),
-    **dict.fromkeys(exp.DataType.TEXT_TYPES, "text"),
-    exp.DataType.Type.BOOLEAN: "boolean",
-    exp.DataType.Type.DATE: "date",
-    exp.DataType.Type.TIMESTAMP: "timestamp",
-    exp.DataType.Type.DOUBLE: "double",
-}
+# Nodes that are null if one of their columns is null, and nodes without a value of their own.
+STRICT = (
+    *(exp.Column, exp.Identifier, exp.Literal, exp.DataType, exp.DataTypeParam, exp.Var),
+    *(exp.Paren, exp.Neg, exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Mod),
+    *(*CASTS, *PATTERNS, exp.Lower, exp.Upper, exp.Substring, exp.Length, exp.Extract, exp.Abs),
+    *(exp.JSONExtract, exp.JSONExtractScalar, exp.JSONPath, exp.JSONPathKey, exp.JSONPathRoot),
+    *(exp.JSONPathSubscript, exp.Year, exp.Quarter, exp.Month, exp.Day, exp.StrToTime),
+    *(exp.StrToDate, exp.Trim, exp.Left, exp.Right, exp.Replace, exp.RegexpReplace, exp.MD5),
+)
+# Clauses of a block with GROUP BY that are computed from its groups.
+OF_GROUPS = ("expressions", "having", "order", "qualify")
+# Expressions whose arguments are computed for each row of a group.
+OF_ROWS = (exp.AggFunc, exp.Filter, exp.WithinGroup)
+# Lists of keys within GROUP BY.
+KEY_LISTS = (exp.Rollup, exp.Cube, exp.GroupingSets, exp.Tuple, exp.Paren)
+# Clauses in which a name may be that of a result column.
+OF_RESULTS = ("group", "having", "order", "qualify")
 # Column types whose values may be large.
 LARGE = (*exp.DataType.TEXT_TYPES, *exp.DataType.STRUCT_TYPES)
-# Dialects in which a temporary table with a text column differs from one with a short text.
-SHORT_TEXTS = {"mysql", "mariadb"}
 
 
 @dataclass(frozen=True)
@@ -52,8 +64,9 @@ class StoredValue:
 
     Attributes:
         table: Name of the table.
-        column: Name of the column, which the table does not have yet.
-        type: Type of the column in the dialect's SQL.
+        column: Name of the column, which the table does not have yet. Equal computations of a table
+            have equal names.
+        type: Type of the column in the dialect's SQL; empty in SQLite for values of any type.
         expression: The computation in the dialect's SQL, with columns of the table alone.
     """
 
@@ -79,10 +92,12 @@ def read_stored(query: Query, dialects: Sequence[str]) -> tuple[str, ...]:
     Raises the errors of `stored_values`.
     """
     for value, node in list(_computations(query, dialects)):
-        # The name of a result column stays the same.
         column = exp.column(value.column, table=_qualifier(node))
+        is_named = grammar_of(dialects) == POSTGRES and node.output_name
         shown = isinstance(node.parent, exp.Select) and node.arg_key == "expressions"
-        node.replace(exp.alias_(column, node.output_name) if shown and node.output_name else column)
+        # In PostgreSQL, the result of a cast has the name of the column. In other dialects, this
+        # name would hide the column from `order by`.
+        node.replace(exp.alias_(column, node.output_name) if shown and is_named else column)
     return ()
 
 
@@ -111,21 +126,73 @@ def _computations(query: Query, dialects: Sequence[str]) -> Iterator[tuple[Store
     if any(isinstance(node, exp.Star) for node in _shown(query)):
         raise UsageError("a query for all columns (`*`) returns other rows with one more column")
     annotate_types(query.tree, dialect=grammar_of(dialects))
-    columns: dict[tuple[str, str], str] = {}
+    is_any = False
     for block in query.blocks:
         parts = chain.from_iterable(map(own, block.select.iter_expressions()))
         for node in _outermost(parts):
-            table = _table(query, node)
-            type_text = _column_type(node, dialects)
-            if table is None or type_text is None or _varies(node):
+            if _is_of_groups(block, node, dialects):
+                continue
+            table = _table(query, node, dialects)
+            type_text = column_type(node, dialects)
+            if table is None or type_text is None or _varies(block, node):
                 raise UsageError(
                     f"the value of {text_of(node, dialects)} cannot be stored in a column"
                 )
-            text = _bare(node).sql(dialect=grammar_of(dialects), comments=False)
-            column = columns.setdefault((table, text), f"{COLUMN}_{len(columns) + 1}")
-            yield StoredValue(table, column, type_text, text), node
-    if not columns:
+            is_any = True
+            text = sql_of(_bare(node), dialects)
+            # A column belongs to its computation, whichever other ones a query has.
+            mark = sha256("\0".join((table, type_text, text)).encode()).hexdigest()[:8]
+            yield StoredValue(table, f"{COLUMN}_{mark}", type_text, text), node
+    if not is_any:
         raise UsageError("the query computes nothing from single rows by a function")
+
+
+def _is_of_groups(block: Block, node: exp.Expr, dialects: Sequence[str]) -> bool:
+    """Return True if a node is computed once per group, from columns that groups have in common.
+
+    Raises:
+        UsageError: If it is computed from groups in another way, so that no column can replace it.
+    """
+    group = block.select.args.get("group")
+    if group is None or _clause(block, node) not in OF_GROUPS or node.find_ancestor(*OF_ROWS):
+        return False
+    keys = _keys(block, group)
+    inside = {id(inner) for key in keys for inner in key.walk()}
+    if id(node) in inside or any(node == key for key in keys):
+        return False
+    columns = list(node.find_all(exp.Column))
+    if all(any(column == key for key in keys) for column in columns):
+        return True
+    raise UsageError(
+        f"the value of {text_of(node, dialects)} is computed from groups, so it cannot be stored"
+    )
+
+
+def _keys(block: Block, group: exp.Group) -> list[exp.Expr]:
+    """Return the expressions of GROUP BY, with those that it names by place or by alias."""
+    shown = block.select.expressions
+    if group.args.get("all"):
+        return [each.unalias() for each in shown if each.find(exp.AggFunc) is None]
+    keys: list[exp.Expr] = []
+    waiting = list(group.iter_expressions())
+    while waiting:
+        part = waiting.pop(0)
+        if isinstance(part, KEY_LISTS):
+            waiting += part.iter_expressions()
+        else:
+            keys.append(part)
+    places = [int(key.name) for key in keys if isinstance(key, exp.Literal) and key.is_int]
+    aliases = {each.alias: each.unalias() for each in shown if isinstance(each, exp.Alias)}
+    names = [key.name for key in keys if isinstance(key, exp.Column) and not key.table]
+    keys += [shown[place - 1].unalias() for place in places if 1 <= place <= len(shown)]
+    return keys + [aliases[name] for name in names if name in aliases]
+
+
+def _clause(block: Block, node: exp.Expr) -> str | None:
+    """Return the name of the clause of a SELECT that contains a node."""
+    while node.parent is not None and node.parent is not block.select:
+        node = node.parent
+    return node.arg_key
 
 
 def _shown(query: Query) -> Iterator[exp.Expr]:
@@ -155,55 +222,70 @@ def _is_call(node: exp.Expr) -> bool:
     return node.find(exp.Column) is not None and node.find(*OF_OTHER_ROWS) is None
 
 
-def _table(query: Query, node: exp.Expr) -> str | None:
-    """Return the only table whose columns a node uses; None if there are several, or none."""
+def _table(query: Query, node: exp.Expr, dialects: Sequence[str]) -> str | None:
+    """Return the only table whose columns a node uses, as the catalogue has its name.
+
+    The result is None if there are several tables, or none, or if the value would differ where an
+    outer join finds no row of the table.
+    """
+    from sqlglot.dialects.dialect import Dialect
+
     owners = {query.owner(column) for column in node.find_all(exp.Column)}
     if len(owners) != 1 or (owner := owners.pop()) is None:
         return None
     block, source = owner
     tree = block.sources[source]
     # A table function stands in the place of a name, too.
-    is_named = isinstance(tree, exp.Table) and isinstance(tree.this, exp.Identifier)
-    return tree.name if is_named and tree.name.lower() not in query.common else None
-
-
-def _column_type(node: exp.Expr, dialects: Sequence[str]) -> str | None:
-    """Return a column type that holds each value of a node; None if none is known."""
-    if isinstance(node, CASTS):
-        kind = node.args["to"]
-        is_text = kind.this in exp.DataType.TEXT_TYPES
-    elif (wide := _wide_type(node)) is not None:
-        kind, is_text = exp.DataType.build(wide), wide == "text"
-    else:
+    if not isinstance(tree, exp.Table) or not isinstance(tree.this, exp.Identifier):
         return None
-    if is_text and SHORT_TEXTS.intersection(dialects):
+    if tree.db or tree.name.lower() in query.common:
         return None
-    return str(kind.sql(dialect=grammar_of(dialects)))
+    if _may_lack_rows(block, source) and not all(isinstance(each, STRICT) for each in node.walk()):
+        return None
+    dialect = Dialect.get_or_raise(grammar_of(dialects))
+    return str(dialect.normalize_identifier(tree.this.copy()).name)
 
 
-def _wide_type(node: exp.Expr) -> str | None:
-    """Return a column type that holds each value of a function's type; None if none is known."""
-    if isinstance(node, PATTERNS):
-        return "boolean"
-    # A value out of a document is a text, but the parser gives it no type.
-    if isinstance(node, exp.JSONExtractScalar):
-        return "text"
-    return None if node.type is None else WIDE.get(node.type.this)
-
-
-def _varies(node: exp.Expr) -> bool:
-    """Return True if a node's value depends on more than the row."""
-    if node.find(*VOLATILE, exp.Anonymous, exp.Placeholder, exp.Parameter) is not None:
+def _may_lack_rows(block: Block, source: str) -> bool:
+    """Return True if an outer join may have nulls in place of a source's row."""
+    sides = {
+        join.this.alias_or_name.lower(): join.side.lower()
+        for join in block.select.args.get("joins") or []
+    }
+    names = list(block.sources)
+    later = names[names.index(source) + 1 :]
+    if sides.get(source) in ("left", "full"):
         return True
+    return any(sides.get(name) in ("right", "full") for name in later)
+
+
+def _varies(block: Block, node: exp.Expr) -> bool:
+    """Return True if a node's value depends on more than the row, or on more than the text says."""
+    if node.find(*VOLATILE, exp.Anonymous, exp.Placeholder, exp.Parameter, exp.Collate) is not None:
+        return True
+    literals = list(node.find_all(exp.Literal))
     # Parameters of a text stand in it as large numbers while it is parsed.
-    return any(is_parameter(literal) for literal in node.find_all(exp.Literal))
+    if any(has_parameter(literal) or literal.name.lower() in NOW for literal in literals):
+        return True
+    return _clause(block, node) in OF_RESULTS and _names_result(block, node)
 
 
-def is_parameter(literal: exp.Literal) -> bool:
-    """Return True if a number stands for a parameter of the text."""
+def _names_result(block: Block, node: exp.Expr) -> bool:
+    """Return True if a column of a node may be a result column of the same name."""
+    made = {
+        expression.alias.lower()
+        for expression in block.select.expressions
+        if isinstance(expression, exp.Alias) and not isinstance(expression.this, exp.Column)
+    }
+    columns = node.find_all(exp.Column)
+    return any(not column.table and column.name.lower() in made for column in columns)
+
+
+def has_parameter(literal: exp.Literal) -> bool:
+    """Return True if a number in a literal stands for a parameter of the text."""
     from assay.workloads.rewriting.parameters import FIRST
 
-    return bool(literal.name.isdecimal() and int(literal.name) >= FIRST)
+    return any(int(number) >= FIRST for number in re.findall(r"\d+", literal.name))
 
 
 def _bare(node: exp.Expr) -> exp.Expr:
@@ -215,7 +297,7 @@ def _bare(node: exp.Expr) -> exp.Expr:
     return copy
 
 
-def _qualifier(node: exp.Expr) -> str | None:
+def _qualifier(node: exp.Expr) -> exp.Identifier | None:
     """Return the name of the source before the columns of a node; None without one."""
-    column = node.find(exp.Column)
-    return column.table or None if column is not None else None
+    names = (column.args.get("table") for column in node.find_all(exp.Column))
+    return next((name.copy() for name in names if name is not None), None)

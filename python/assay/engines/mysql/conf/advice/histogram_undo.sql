@@ -1,1 +1,0 @@
-analyze table $table drop histogram on $columns;
