@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 # Connections of this process, to recognise them in the server's list of connections.
 _own: WeakSet[pymysql.Connection[Any]] = WeakSet()
 CONNECT_PATIENCE_S = 10
+# A year, the longest time that the client library accepts.
+CONNECT_PATIENCE_MAX_S = 31_536_000
 HOST, PORT, SCHEME = "127.0.0.1", 3306, "mysql"
 # Keys of an address: the servers that a connection for administration chooses from, and those that
 # sessions choose from, as pairs of host and port in the order of the DSN.
@@ -91,7 +93,7 @@ def read_dsn(dsn: str, schemes: Sequence[str] = ()) -> Address:
     said = {name: value for name, value in options.items() if not name.startswith(SETTING)}
     if url.scheme not in {*schemes, SCHEME} or url.fragment or set(said) - set(OPTIONS):
         raise unreadable
-    if "/" in url.path.lstrip("/") or not said.get("connect_timeout", "1").isdigit():
+    if "/" in url.path.lstrip("/"):
         raise unreadable
     given = None if url.password is None else unquote(url.password)
     host, port = servers[0]
@@ -104,7 +106,7 @@ def read_dsn(dsn: str, schemes: Sequence[str] = ()) -> Address:
         "password": password_for(given, PASSWORD_VARIABLE) or "",
         "database": unquote(url.path.lstrip("/")) or None,
         **securing.read_security(said),
-        "connect_timeout": int(said.get("connect_timeout", CONNECT_PATIENCE_S)),
+        "connect_timeout": _patience_s(said.get("connect_timeout", str(CONNECT_PATIENCE_S))),
         "settings": {
             name.removeprefix(SETTING): value
             for name, value in options.items()
@@ -113,6 +115,19 @@ def read_dsn(dsn: str, schemes: Sequence[str] = ()) -> Address:
     }
     check_servers(address)
     return address
+
+
+def _patience_s(text: str) -> int:
+    """Return a DSN's `connect_timeout` in seconds.
+
+    Raises `EngineError` for any other text, which is not quoted: it may be a misplaced password.
+    """
+    if re.fullmatch(r"[0-9]{1,8}", text) and 0 < int(text) <= CONNECT_PATIENCE_MAX_S:
+        return int(text)
+    raise EngineError(
+        f"connect_timeout in the DSN is no whole number of seconds from 1 to "
+        f"{CONNECT_PATIENCE_MAX_S}: write one, such as connect_timeout={CONNECT_PATIENCE_S}."
+    )
 
 
 def split_servers(dsn: str) -> tuple[str, list[tuple[str, int]]]:

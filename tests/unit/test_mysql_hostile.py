@@ -1,0 +1,145 @@
+"""Servers that are none, or mean harm: administration ends in time with one message."""
+
+from __future__ import annotations
+
+import socket
+import struct
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+
+import pytest
+
+from assay.engines.contract import EngineError
+from assay.engines.mysql_family.connecting import connect, read_dsn
+
+PASSWORD = "learnt-by-whoever-asks"  # noqa: S105 - made up
+TIMEOUT_S = 1
+# An endless greeting would take hours, and a host that is busy takes some seconds.
+PATIENCE_S = 8.0
+NONCE = b"abcdefghijklmnopqrst"
+CAPABILITIES = 1 | 1 << 3 | 1 << 9 | 1 << 15 | 1 << 19 | 1 << 21
+
+Serve = Callable[[socket.socket], None]
+
+
+def packet(number: int, body: bytes) -> bytes:
+    return len(body).to_bytes(3, "little") + bytes([number]) + body
+
+
+def greeting(plugin: bytes = b"mysql_native_password", capabilities: int = CAPABILITIES) -> bytes:
+    low, high = capabilities & 0xFFFF, capabilities >> 16
+    body = b"\x0a9.7.0\0" + struct.pack("<I", 7) + NONCE[:8] + b"\0"
+    body += struct.pack("<HBHHB", low, 45, 2, high, 21) + bytes(10) + NONCE[8:] + b"\0"
+    return packet(0, body + plugin + b"\0")
+
+
+def silent(line: socket.socket) -> None:
+    line.recv(1)
+
+
+def silent_in_tls(line: socket.socket) -> None:
+    line.sendall(greeting(capabilities=CAPABILITIES | 1 << 11))
+    while line.recv(4096):
+        pass
+
+
+def dripping(line: socket.socket) -> None:
+    line.sendall((1 << 19).to_bytes(3, "little") + b"\0")
+    while True:
+        line.sendall(b"\x0a")
+        time.sleep(TIMEOUT_S / 10)
+
+
+def endless(line: socket.socket) -> None:
+    number = 0
+    while True:
+        line.sendall(b"\xff\xff\xff" + bytes([number % 256]) + bytes((1 << 24) - 1))
+        number += 1
+
+
+def closing(line: socket.socket) -> None:
+    line.sendall(greeting()[:20])
+
+
+def http(line: socket.socket) -> None:
+    line.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+
+
+def truncated(line: socket.socket) -> None:
+    line.sendall(packet(0, b"\x0a9.7.0\0abc"))
+
+
+def unended(line: socket.socket) -> None:
+    line.sendall(packet(0, b"\x0a9.7"))
+
+
+def no_text(line: socket.socket) -> None:
+    line.sendall(packet(0, b"\x0a\xff\xfe\0" + bytes(60)))
+
+
+@contextmanager
+def serving(serve: Serve) -> Iterator[str]:
+    """The address of a server that does one thing to whoever connects."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        listener.settimeout(PATIENCE_S)
+
+        def run() -> None:
+            line, _ = listener.accept()
+            line.settimeout(PATIENCE_S)
+            with line, suppress(OSError):
+                serve(line)
+
+        thread = threading.Thread(target=run)
+        thread.start()
+        yield f"127.0.0.1:{listener.getsockname()[1]}"
+        thread.join()
+
+
+@pytest.mark.parametrize(
+    ("serve", "words"),
+    [
+        (silent, "the login did not end within 1 s"),
+        (silent_in_tls, "timed out"),
+        (dripping, "the login did not end within 1 s"),
+        (endless, "a packet of 16777215 bytes"),
+        (closing, "closed the connection during the login"),
+        (http, "Packet sequence number wrong"),
+        (truncated, "does not speak MySQL's protocol"),
+        (unended, "does not speak MySQL's protocol"),
+        (no_text, "does not speak MySQL's protocol"),
+    ],
+)
+def test_administration_ends_in_time_with_one_message(serve: Serve, words: str) -> None:
+    with serving(serve) as place:
+        begun_s = time.monotonic()
+        with pytest.raises(EngineError, match=words) as refused:
+            connect(read_dsn(f"mysql://me:{PASSWORD}@{place}/shop?connect_timeout={TIMEOUT_S}"))
+        assert time.monotonic() - begun_s < PATIENCE_S
+    assert PASSWORD not in str(refused.value)
+
+
+def test_a_proof_from_which_a_password_can_be_computed_is_not_given() -> None:
+    answers = []
+
+    def serve(line: socket.socket) -> None:
+        line.sendall(greeting())
+        line.recv(4096)
+        line.sendall(packet(2, b"\xfemysql_old_password\0" + NONCE[:8] + b"\0"))
+        answers.append(line.recv(4096))
+
+    with serving(serve) as place, pytest.raises(EngineError, match="mysql_old_password"):
+        connect(read_dsn(f"mysql://me:{PASSWORD}@{place}/shop"))
+    assert answers == [b""]
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "²", "1.5", "9999999999", "31536001", ""])
+def test_a_timeout_that_no_client_takes_is_one_clear_error(text: str) -> None:
+    with pytest.raises(EngineError, match="whole number of seconds from 1 to 31536000"):
+        read_dsn(f"mysql://me@h/d?connect_timeout={text}")
+
+
+def test_a_name_that_no_host_can_have_is_one_clear_error() -> None:
+    with pytest.raises(EngineError, match="no connection: .*idna"):
+        connect(read_dsn(f"mysql://me:{PASSWORD}@{'a' * 64}.example/shop"))
