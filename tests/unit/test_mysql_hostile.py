@@ -141,5 +141,5 @@ def test_a_timeout_that_no_client_takes_is_one_clear_error(text: str) -> None:
 
 
 def test_a_name_that_no_host_can_have_is_one_clear_error() -> None:
-    with pytest.raises(EngineError, match="no connection: .*idna"):
+    with pytest.raises(EngineError, match=r"no connection: .*idna"):
         connect(read_dsn(f"mysql://me:{PASSWORD}@{'a' * 64}.example/shop"))
