@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import socket
-import struct
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -12,27 +11,16 @@ from contextlib import contextmanager, suppress
 import pytest
 
 from assay.engines.contract import EngineError
+from assay.engines.discovery import find_engine
 from assay.engines.mysql_family.connecting import connect, read_dsn
+from tests.mysql_peer import CAPABILITIES, MYSQL_OK, NONCE, mysql_greeting, mysql_packet
 
 PASSWORD = "learnt-by-whoever-asks"  # noqa: S105 - made up
 TIMEOUT_S = 1
 # An endless greeting would take hours, and a host that is busy takes some seconds.
 PATIENCE_S = 8.0
-NONCE = b"abcdefghijklmnopqrst"
-CAPABILITIES = 1 | 1 << 3 | 1 << 9 | 1 << 15 | 1 << 19 | 1 << 21
 
 Serve = Callable[[socket.socket], None]
-
-
-def packet(number: int, body: bytes) -> bytes:
-    return len(body).to_bytes(3, "little") + bytes([number]) + body
-
-
-def greeting(plugin: bytes = b"mysql_native_password", capabilities: int = CAPABILITIES) -> bytes:
-    low, high = capabilities & 0xFFFF, capabilities >> 16
-    body = b"\x0a9.7.0\0" + struct.pack("<I", 7) + NONCE[:8] + b"\0"
-    body += struct.pack("<HBHHB", low, 45, 2, high, 21) + bytes(10) + NONCE[8:] + b"\0"
-    return packet(0, body + plugin + b"\0")
 
 
 def silent(line: socket.socket) -> None:
@@ -40,7 +28,7 @@ def silent(line: socket.socket) -> None:
 
 
 def silent_in_tls(line: socket.socket) -> None:
-    line.sendall(greeting(capabilities=CAPABILITIES | 1 << 11))
+    line.sendall(mysql_greeting(capabilities=CAPABILITIES | 1 << 11))
     while line.recv(4096):
         pass
 
@@ -60,7 +48,7 @@ def endless(line: socket.socket) -> None:
 
 
 def closing(line: socket.socket) -> None:
-    line.sendall(greeting()[:20])
+    line.sendall(mysql_greeting()[:20])
 
 
 def http(line: socket.socket) -> None:
@@ -68,15 +56,15 @@ def http(line: socket.socket) -> None:
 
 
 def truncated(line: socket.socket) -> None:
-    line.sendall(packet(0, b"\x0a9.7.0\0abc"))
+    line.sendall(mysql_packet(0, b"\x0a9.7.0\0abc"))
 
 
 def unended(line: socket.socket) -> None:
-    line.sendall(packet(0, b"\x0a9.7"))
+    line.sendall(mysql_packet(0, b"\x0a9.7"))
 
 
 def no_text(line: socket.socket) -> None:
-    line.sendall(packet(0, b"\x0a\xff\xfe\0" + bytes(60)))
+    line.sendall(mysql_packet(0, b"\x0a\xff\xfe\0" + bytes(60)))
 
 
 @contextmanager
@@ -124,9 +112,9 @@ def test_a_proof_from_which_a_password_can_be_computed_is_not_given() -> None:
     answers = []
 
     def serve(line: socket.socket) -> None:
-        line.sendall(greeting())
+        line.sendall(mysql_greeting())
         line.recv(4096)
-        line.sendall(packet(2, b"\xfemysql_old_password\0" + NONCE[:8] + b"\0"))
+        line.sendall(mysql_packet(2, b"\xfemysql_old_password\0" + NONCE[:8] + b"\0"))
         answers.append(line.recv(4096))
 
     with serving(serve) as place, pytest.raises(EngineError, match="mysql_old_password"):
@@ -141,5 +129,18 @@ def test_a_timeout_that_no_client_takes_is_one_clear_error(text: str) -> None:
 
 
 def test_a_name_that_no_host_can_have_is_one_clear_error() -> None:
-    with pytest.raises(EngineError, match=r"no connection: .*idna"):
+    with pytest.raises(EngineError, match=r"name is not known.*idna"):
         connect(read_dsn(f"mysql://me:{PASSWORD}@{'a' * 64}.example/shop"))
+
+
+def test_a_server_that_answers_no_query_is_one_clear_error() -> None:
+    def serve(line: socket.socket) -> None:
+        line.sendall(mysql_greeting())
+        for number in (2, 1, 1):
+            line.recv(4096)
+            line.sendall(mysql_packet(number, MYSQL_OK))
+        line.recv(4096)
+
+    engine = find_engine("mariadb").engine()
+    with serving(serve) as place, pytest.raises(EngineError, match="query for its version"):
+        engine.attach(engine.address(f"mariadb://me:{PASSWORD}@{place}/shop"))

@@ -20,6 +20,7 @@ from weakref import WeakSet
 from assay.engines.contract import EngineError
 from assay.engines.mysql_family import securing
 from assay.engines.mysql_family.statements import filled
+from assay.engines.network.host_names import addresses_of
 from assay.engines.typed_password import ASK_PASSWORD, password_for
 from assay.model.secrets import without_secrets
 
@@ -46,9 +47,9 @@ SETTING = "set."
 PROGRAM = "assay"
 PASSWORD_VARIABLE = "MYSQL_PWD"  # noqa: S105 - where it is, not what it is
 GIVEN_IN = f"{PASSWORD_VARIABLE}, in the DSN, or at the terminal with {ASK_PASSWORD}"
-NOBODY_LISTENS, UNSECURED = 2002, 2026
+NOBODY_LISTENS, UNKNOWN_HOST, UNSECURED = 2002, 2005, 2026
 # Errors of connections that no server took: another server of a list is tried.
-UNREACHED = {(NOBODY_LISTENS,), (2003,), (2006,), (2013,)}
+UNREACHED = {(NOBODY_LISTENS,), (2003,), (UNKNOWN_HOST,), (2006,), (2013,)}
 # Remedies by error number of the server and the client library.
 MENDS = {
     1040: "the server has no connection left: raise its max_connections, or end other clients",
@@ -65,6 +66,7 @@ MENDS = {
     1698: f"the server does not accept this user so: give a password in {GIVEN_IN}",
     NOBODY_LISTENS: "nothing listens there: start the server, or mend host and port",
     2003: "nothing listens there: start the server, or mend host and port",
+    UNKNOWN_HOST: "that host's name is not known: mend it, or see the network",
     UNSECURED: "the connection is not secured as asked: mend ssl_mode, ssl_ca or the certificate",
     2061: "the password was not handed over",
     3159: "the server wants TLS: write ssl_mode=required, or one that verifies",
@@ -265,6 +267,7 @@ def opened(address: Address, **more: Any) -> pymysql.Connection[Any]:  # noqa: A
     path = address["unix_socket"]
     if path is None:
         where = {"host": address["host"], "port": address["port"]}
+        _look_up(address["host"])
         connection = GuardedConnection(**(where | given | more))
     else:
         connection = GuardedConnection(defer_connect=True, **(given | more))
@@ -278,6 +281,17 @@ def opened(address: Address, **more: Any) -> pymysql.Connection[Any]:  # noqa: A
         connection.close()
         raise
     return connection
+
+
+def _look_up(host: str) -> None:
+    """Raise pymysql's `OperationalError` if a host's name has no address; Ctrl-C ends the wait."""
+    import pymysql
+
+    try:
+        addresses_of(host)
+    except OSError as error:
+        message = f"Can't connect to MySQL server on {host!r} ({error})"
+        raise pymysql.err.OperationalError(UNKNOWN_HOST, message) from error
 
 
 def own_connections() -> set[int]:

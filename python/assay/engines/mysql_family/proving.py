@@ -66,9 +66,8 @@ class GuardedConnection(pymysql.Connection):  # type: ignore[misc]
         try:
             super().connect(sock)
         except GARBLED as error:
-            began = self._deadline_s is not None
-            reason = "what answers does not speak MySQL's protocol" if began else "no connection"
-            raise pymysql.err.OperationalError(MALFORMED, f"{reason}: {error}") from None
+            reason = f"what answers does not speak MySQL's protocol: {error}"
+            raise pymysql.err.OperationalError(MALFORMED, reason) from None
         finally:
             self._read_timeout, self._write_timeout = timeouts
             self._deadline_s = None
