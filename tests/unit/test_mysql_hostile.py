@@ -10,9 +10,10 @@ from contextlib import contextmanager, suppress
 
 import pytest
 
+from assay import _core
 from assay.engines.contract import EngineError
 from assay.engines.discovery import find_engine
-from assay.engines.mysql_family.connecting import connect, read_dsn
+from assay.engines.mysql_family.connecting import connect, read_dsn, session_config
 from tests.mysql_peer import CAPABILITIES, MYSQL_OK, NONCE, mysql_greeting, mysql_packet
 
 PASSWORD = "learnt-by-whoever-asks"  # noqa: S105 - made up
@@ -144,3 +145,25 @@ def test_a_server_that_answers_no_query_is_one_clear_error() -> None:
     engine = find_engine("mariadb").engine()
     with serving(serve) as place, pytest.raises(EngineError, match="query for its version"):
         engine.attach(engine.address(f"mariadb://me:{PASSWORD}@{place}/shop"))
+
+
+def switching(line: socket.socket) -> None:
+    line.sendall(mysql_greeting())
+    number = 2
+    while True:
+        line.recv(4096)
+        body = b"\xfemysql_native_password\0" + NONCE + b"\0"
+        line.sendall(mysql_packet(number % 256, body))
+        number += 2
+        time.sleep(TIMEOUT_S / 10)
+
+
+@pytest.mark.parametrize("serve", [silent, dripping, switching])
+def test_a_session_ends_its_login_in_time(serve: Serve) -> None:
+    with serving(serve) as place:
+        address = read_dsn(f"mysql://me:{PASSWORD}@{place}/shop?connect_timeout={TIMEOUT_S}")
+        begun_s = time.monotonic()
+        with pytest.raises(_core.SessionOpenError, match="did not answer within 1 s") as refused:
+            _core.MysqlSession(session_config(address), '{"operations": []}', 1, 0)
+        assert time.monotonic() - begun_s < PATIENCE_S
+    assert PASSWORD not in str(refused.value)
