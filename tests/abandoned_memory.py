@@ -7,6 +7,7 @@ import os
 import struct
 import subprocess
 import sys
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -65,13 +66,17 @@ def abandon(data: Path) -> Abandoned:
     # Even numbers are those of files.
     control, used, free = (int.from_bytes(os.urandom(4)) & ~1 for _ in range(3))
     files = {number: shared_memory.FILES / f"PostgreSQL.{number}" for number in (control, used)}
-    listing = struct.pack("=III4x", CONTROL_MAGIC, 2, ROOM)
-    for handle, references in ((used, 2), (free, 0)):
-        listing += struct.pack("=II", handle, references).ljust(ITEM_BYTES, b"\0")
-    files[control].write_bytes(listing.ljust(16 + ROOM * ITEM_BYTES, b"\0"))
+    files[control].write_bytes(listing_of(((used, 2), (free, 0))))
     files[used].write_bytes(b"a hash table")
     head = struct.pack("=iiQQI4xQQQ", MAGIC, 1, 0, 56, control, 0, status.st_dev, status.st_ino)
     return Abandoned(_segment(status.st_ino, head), list(files.values()))
+
+
+def listing_of(items: Iterable[tuple[int, int]]) -> bytes:
+    """The file that lists a server's other files, as pairs of number and references."""
+    listed = [struct.pack("=II", *item).ljust(ITEM_BYTES, b"\0") for item in items]
+    head = struct.pack("=III4x", CONTROL_MAGIC, len(listed), ROOM)
+    return head + b"".join(listed).ljust(ROOM * ITEM_BYTES, b"\0")
 
 
 def _segment(inode: int, content: bytes) -> int:

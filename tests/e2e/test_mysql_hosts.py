@@ -1,4 +1,4 @@
-"""DSNs of MariaDB with several servers: which one is used, and which one after it was killed."""
+"""DSNs of MariaDB and MySQL with several servers: which is used, and which after it was killed."""
 
 from __future__ import annotations
 
@@ -31,6 +31,12 @@ PASSWORD = "s3cr:t,@%?&'\\ enD9x"  # noqa: S105 - made up, and gone with the ser
 CLOSED_PORT = 1
 SCRIPT = json.dumps({"operations": []})
 SETTINGS = {"innodb_buffer_pool_size": "16M", "innodb_flush_log_at_trx_commit": "0"}
+# Both products have it: numbers from 1 to 1,000.
+NUMBERS = (
+    "with recursive numbers (id) as (select 1 union all select id + 1 from numbers where id < 1000)"
+    " select id from numbers"
+)
+ENGINES = ["mariadb", "mysql"]
 FIRST, SECOND, REFUSED = "first", "second", "refused"
 
 
@@ -38,6 +44,7 @@ FIRST, SECOND, REFUSED = "first", "second", "refused"
 class Node:
     """One server: its process, its port, and how its administrator connects."""
 
+    engine: str
     pid: int
     port: int
     administration: dict[str, str]
@@ -66,35 +73,34 @@ Pair = tuple[Node, Node]
 
 
 @contextmanager
-def two_servers() -> Iterator[Pair]:
+def two_servers(engine: str) -> Iterator[Pair]:
     """Start two servers with the same user and table, which do not know each other."""
     with reachable_directory() as folder, ExitStack() as stack:
-        yield _started(folder, "a", stack), _started(folder, "b", stack)
+        yield _started(engine, folder, "a", stack), _started(engine, folder, "b", stack)
 
 
-def _started(folder: Path, name: str, stack: ExitStack) -> Node:
+def _started(engine: str, folder: Path, name: str, stack: ExitStack) -> Node:
     guardian = stack.enter_context(Guardian(f"hosts-{name}", folder / f"instances-{name}"))
     launcher = ServerLauncher(guardian, folder / f"server-{name}.log")
     stack.callback(launcher.stop)
     data = guardian.directory / "data"
     data.mkdir(mode=0o700)
     launcher.own(data)
-    engine = find_engine("mariadb").engine()
     place = Place(data, launcher.scratch)
-    address = engine.start(obtained("mariadb"), place, SETTINGS, launcher)
+    address = find_engine(engine).engine().start(obtained(engine), place, SETTINGS, launcher)
     administration = {key: address[key] for key in ("user", "password")}
-    node = Node(address["pid"], address["port"], administration)
+    node = Node(engine, address["pid"], address["port"], administration)
     quoted = PASSWORD.replace("\\", "\\\\").replace("'", "''")
     node.asked("create database shop")
     node.asked(f"create user owner@'{HOST}' identified by '{quoted}'")
     node.asked(f"grant all on *.* to owner@'{HOST}'")
-    node.asked("create table shop.items as select seq as id from seq_1_to_1000")
+    node.asked(f"create table shop.items as {NUMBERS}")
     return node
 
 
-@pytest.fixture(scope="module")
-def pair() -> Iterator[Pair]:
-    with two_servers() as pair:
+@pytest.fixture(scope="module", params=ENGINES)
+def pair(request: pytest.FixtureRequest) -> Iterator[Pair]:
+    with two_servers(request.param) as pair:
         yield pair
 
 
@@ -102,7 +108,7 @@ def listed(pair: Pair, names: str, password: str = PASSWORD) -> str:
     """A URL with a list of servers: `a` is the first, `b` the second, `-` a closed port."""
     ports = {"a": pair[0].port, "b": pair[1].port, "-": CLOSED_PORT}
     hosts = ",".join(f"{HOST}:{ports[name]}" for name in names)
-    return f"mariadb://owner:{quote(password, safe='')}@{hosts}/shop?connect_timeout=5"
+    return f"{pair[0].engine}://owner:{quote(password, safe='')}@{hosts}/shop?connect_timeout=5"
 
 
 def refused(error: Exception) -> str:
@@ -111,7 +117,7 @@ def refused(error: Exception) -> str:
 
 
 def by_administration(pair: Pair, dsn: str) -> str:
-    engine = find_engine("mariadb").engine()
+    engine = find_engine(pair[0].engine).engine()
     try:
         instance = engine.attach(engine.address(dsn))
     except EngineError as error:
@@ -128,7 +134,7 @@ def by_administration(pair: Pair, dsn: str) -> str:
 def by_session(pair: Pair, dsn: str) -> str:
     before = [node.sessions() for node in pair]
     try:
-        session = _core.MysqlSession(session_config(read_dsn(dsn, ("mariadb",))), SCRIPT, 1, 0)
+        session = _core.MysqlSession(session_config(read_dsn(dsn, (pair[0].engine,))), SCRIPT, 1, 0)
     except _core.SessionOpenError as error:
         return refused(error)
     after = [node.sessions() for node in pair]
@@ -140,13 +146,13 @@ def by_session(pair: Pair, dsn: str) -> str:
 @pytest.mark.parametrize(
     ("names", "password", "expected"),
     [
-        ("ab", PASSWORD, FIRST),
-        ("ba", PASSWORD, SECOND),
-        ("-b", PASSWORD, SECOND),
-        ("--a", PASSWORD, FIRST),
-        ("--", PASSWORD, REFUSED),
+        pytest.param("ab", PASSWORD, FIRST, id="first"),
+        pytest.param("ba", PASSWORD, SECOND, id="other_order"),
+        pytest.param("-b", PASSWORD, SECOND, id="one_closed"),
+        pytest.param("--a", PASSWORD, FIRST, id="two_closed"),
+        pytest.param("--", PASSWORD, REFUSED, id="all_closed"),
         # A refused password ends the attempt: nothing is said of the other servers.
-        ("ab", "wr0ng-pass", REFUSED),
+        pytest.param("ab", "wr0ng-pass", REFUSED, id="wrong_password"),
     ],
 )
 def test_administration_and_sessions_use_the_first_server_that_answers(
@@ -169,10 +175,11 @@ def servers_of(path: Path) -> pl.DataFrame:
     return Run(path).table("servers").with_columns(pl.col("server").cast(pl.String))
 
 
+@pytest.mark.parametrize("engine", ENGINES)
 def test_sessions_go_on_with_the_next_server_when_one_is_killed(
-    server_lab: Lab, tmp_path: Path
+    server_lab: Lab, tmp_path: Path, engine: str
 ) -> None:
-    with two_servers() as pair:
+    with two_servers(engine) as pair:
         arguments = ["run", str(folder_of(tmp_path)), "--dsn", listed(pair, "ab"), "--clients", "4"]
         started = server_lab.begin(*arguments, "--warmup", "0s", "--time", "5s", "--no-plans")
         path = wait_for_phase(server_lab, started, "measured")

@@ -10,6 +10,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -131,6 +132,27 @@ class TestUser:
         assert user is not None
         owners = {path.lstat().st_uid for path in (data, *data.rglob("*"))}
         assert (owners, elsewhere.stat().st_uid) == ({user.uid}, 0)
+
+    @as_root
+    def test_a_folder_that_its_user_replaces_by_a_link_leads_nowhere(
+        self, launcher: ServerLauncher, guardian: Guardian, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        data, elsewhere = guardian.directory / "data", guardian.directory / "elsewhere"
+        for folder in (data / "inner", elsewhere):
+            folder.mkdir(parents=True)
+            (folder / "file").write_text("x")
+        change_owner = os.chown
+
+        def replacing(path: Path | str, *owner: int, **more: Any) -> None:
+            if Path(path).name == "file":
+                (data / "inner").rename(data / "before")
+                (data / "inner").symlink_to(elsewhere)
+            change_owner(path, *owner, **more)
+
+        monkeypatch.setattr(os, "chown", replacing)
+        launcher.own(data)
+        assert (data / "inner").is_symlink()
+        assert (elsewhere / "file").stat().st_uid == 0
 
     @as_root
     def test_without_setpriv_the_mend_is_told(

@@ -15,7 +15,7 @@ import pytest
 
 from assay.engines.contract import EngineError, Wanted, tell_nobody
 from assay.engines.discovery import find_engine
-from assay.engines.listening import listener
+from assay.engines.network.listening import listener
 from assay.engines.sparql_family.addresses import read_dsn, session_config, with_graph
 from assay.engines.sparql_family.client import Client
 

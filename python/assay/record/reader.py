@@ -21,7 +21,7 @@ from assay.model.errors import (
     UsageError,
     suggestion,
 )
-from assay.record.damage import warn_if_damaged
+from assay.record.damage import refuse_links, warn_if_damaged
 from assay.record.layout import (
     DERIVED_DIR,
     DRIVER_FILE,
@@ -156,10 +156,14 @@ def find_workload_run(name: str, runs_dir: Path, *, or_observed: bool = False) -
 
 
 class Run:
-    """The record of a run: its directory, read lazily."""
+    """The record of a run: its directory, read lazily.
+
+    Raises `RecordUnreadableError` if the directory is not a record, or contains a link.
+    """
 
     def __init__(self, directory: Path) -> None:
         self.dir = directory
+        refuse_links(directory)
         self.facts = _migrated(_read_json(directory / RUN_FILE), directory / RUN_FILE)
 
     @property

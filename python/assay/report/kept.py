@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -91,6 +92,8 @@ def _of_this_schema(file: Path) -> dict[str, Any] | None:
 
 def _read(file: Path) -> dict[str, Any] | None:
     try:
+        if not stat.S_ISREG(file.lstat().st_mode):
+            return None
         document: dict[str, Any] = json.loads(file.read_bytes())
     except (OSError, ValueError):
         return None

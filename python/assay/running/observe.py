@@ -35,6 +35,7 @@ from assay.running.fleet.observer import engine_observer
 from assay.running.host.environment import describe_host, describe_ourselves
 from assay.running.log_file import log_into
 from assay.running.observing import observed
+from assay.running.processes.held_signals import let_ctrl_c_end_waits
 from assay.running.server.subject import Subject
 from assay.running.watched_plans import capture_plans
 
@@ -80,6 +81,7 @@ def observe(observation: Observation, runs: Path, teller: Teller) -> Path:
         UsageError: If the server cannot be reached or watched; nothing was written.
         RunFailedError: If the run failed later. The partial record of a failed run is kept.
     """
+    let_ctrl_c_end_waits()
     teller.phase("connect")
     with ExitStack() as opened:
         server = opened.enter_context(_reached(observation))

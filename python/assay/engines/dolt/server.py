@@ -27,6 +27,7 @@ from assay.engines.mysql_family.server import (
 )
 from assay.engines.mysql_family.statements import filled
 from assay.engines.resources import PORT_TRIES, free_port, ports_taken
+from assay.engines.server_files import write_server_file
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -70,8 +71,7 @@ def start_server(
         launcher.own(home)
         file = scratch / CONFIGURATION_FILE
         ours = _ours(data, address, launcher) | _account(version, password)
-        file.touch(mode=0o600)
-        file.write_text(configured(given | ours), encoding="utf-8")
+        write_server_file(file, configured(given | ours))
         launcher.own(file)
         # A killed server's socket file must be removed, or the next server listens on TCP only.
         (scratch / SOCKET_FILE).unlink(missing_ok=True)

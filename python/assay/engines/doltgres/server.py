@@ -12,6 +12,7 @@ from assay.engines.contract import EngineError
 from assay.engines.postgres_family.connecting import connect
 from assay.engines.programs import inherited
 from assay.engines.resources import PORT_TRIES, free_port, ports_taken
+from assay.engines.server_files import write_server_file
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -46,7 +47,7 @@ def start_server(program: Path, place: Place, launcher: Launcher) -> Address:
     for _ in range(PORT_TRIES):
         port, password = free_port(HOST), secrets.token_urlsafe(24)
         file = scratch / CONFIGURATION_FILE
-        file.write_text(json.dumps(_configuration(data, scratch, port)), encoding="utf-8")
+        write_server_file(file, json.dumps(_configuration(data, scratch, port)))
         launcher.own(file)
         argv = [str(program), "-config", str(file)]
         pid = launcher.serve(argv, environment(scratch / HOME, password), "SIGTERM", STOP_GRACE_S)

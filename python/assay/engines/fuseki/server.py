@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING
 from assay.engines.collecting import LOG, log_options
 from assay.engines.programs import inherited
 from assay.engines.resources import memory_bytes
+from assay.engines.server_files import write_server_file
 from assay.engines.sparql_family.serving import HOST, Served, serve, serve_again
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def _served(java: Path, home: Path, launcher: Launcher) -> Served:
 def _start(java: Path, home: Path, launcher: Launcher, address: Address) -> int:
     """Start Fuseki's program at an address and return its process id."""
     logs = launcher.scratch / LOG_CONFIGURATION
-    shutil.copyfile(CONF / LOG_CONFIGURATION, logs)
+    write_server_file(logs, (CONF / LOG_CONFIGURATION).read_text(encoding="utf-8"))
     launcher.own(logs)
     argv = [
         str(java),

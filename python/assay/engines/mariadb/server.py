@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.engines.mariadb.programs import system_tables
+from assay.engines.server_files import write_server_file
 
 if TYPE_CHECKING:
     from assay.engines.contract import Launcher
@@ -28,7 +29,7 @@ def make_data(program: Program, data: Path, launcher: Launcher) -> None:
     lines = [line for part in parts for line in part.read_text("utf-8").splitlines()]
     # Accounts for the host's own name are omitted, because that name is unknown.
     kept = [line for line in lines if CURRENT_HOST not in line]
-    script.write_text("\n".join(kept), "utf-8")
+    write_server_file(script, "\n".join(kept))
     launcher.own(script)
     argv = [
         *program.command,

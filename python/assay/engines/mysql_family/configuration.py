@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
+
+from assay.engines.server_files import write_server_file
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,9 +26,7 @@ def write_configuration(file: Path, settings: Mapping[str, str]) -> None:
     """
     pairs = [(name, line) for name, value in settings.items() for line in value.split("\n")]
     lines = [SECTION, *(f"{name} = {_quoted(value)}" for name, value in pairs)]
-    descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as out:
-        out.write("\n".join(lines) + "\n")
+    write_server_file(file, "\n".join(lines) + "\n")
 
 
 def read_configuration(file: Path) -> dict[str, str]:

@@ -20,6 +20,7 @@ from weakref import WeakSet
 from assay.engines.contract import EngineError
 from assay.engines.mysql_family import securing
 from assay.engines.mysql_family.statements import filled
+from assay.engines.network.host_names import addresses_of
 from assay.engines.typed_password import ASK_PASSWORD, password_for
 from assay.model.secrets import without_secrets
 
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 # Connections of this process, to recognise them in the server's list of connections.
 _own: WeakSet[pymysql.Connection[Any]] = WeakSet()
 CONNECT_PATIENCE_S = 10
+# A year, the longest time that the client library accepts.
+CONNECT_PATIENCE_MAX_S = 31_536_000
 HOST, PORT, SCHEME = "127.0.0.1", 3306, "mysql"
 # Keys of an address: the servers that a connection for administration chooses from, and those that
 # sessions choose from, as pairs of host and port in the order of the DSN.
@@ -44,9 +47,9 @@ SETTING = "set."
 PROGRAM = "assay"
 PASSWORD_VARIABLE = "MYSQL_PWD"  # noqa: S105 - where it is, not what it is
 GIVEN_IN = f"{PASSWORD_VARIABLE}, in the DSN, or at the terminal with {ASK_PASSWORD}"
-NOBODY_LISTENS, UNSECURED = 2002, 2026
+NOBODY_LISTENS, UNKNOWN_HOST, UNSECURED = 2002, 2005, 2026
 # Errors of connections that no server took: another server of a list is tried.
-UNREACHED = {(NOBODY_LISTENS,), (2003,), (2006,), (2013,)}
+UNREACHED = {(NOBODY_LISTENS,), (2003,), (UNKNOWN_HOST,), (2006,), (2013,)}
 # Remedies by error number of the server and the client library.
 MENDS = {
     1040: "the server has no connection left: raise its max_connections, or end other clients",
@@ -63,6 +66,7 @@ MENDS = {
     1698: f"the server does not accept this user so: give a password in {GIVEN_IN}",
     NOBODY_LISTENS: "nothing listens there: start the server, or mend host and port",
     2003: "nothing listens there: start the server, or mend host and port",
+    UNKNOWN_HOST: "that host's name is not known: mend it, or see the network",
     UNSECURED: "the connection is not secured as asked: mend ssl_mode, ssl_ca or the certificate",
     2061: "the password was not handed over",
     3159: "the server wants TLS: write ssl_mode=required, or one that verifies",
@@ -91,7 +95,7 @@ def read_dsn(dsn: str, schemes: Sequence[str] = ()) -> Address:
     said = {name: value for name, value in options.items() if not name.startswith(SETTING)}
     if url.scheme not in {*schemes, SCHEME} or url.fragment or set(said) - set(OPTIONS):
         raise unreadable
-    if "/" in url.path.lstrip("/") or not said.get("connect_timeout", "1").isdigit():
+    if "/" in url.path.lstrip("/"):
         raise unreadable
     given = None if url.password is None else unquote(url.password)
     host, port = servers[0]
@@ -104,7 +108,7 @@ def read_dsn(dsn: str, schemes: Sequence[str] = ()) -> Address:
         "password": password_for(given, PASSWORD_VARIABLE) or "",
         "database": unquote(url.path.lstrip("/")) or None,
         **securing.read_security(said),
-        "connect_timeout": int(said.get("connect_timeout", CONNECT_PATIENCE_S)),
+        "connect_timeout": _patience_s(said.get("connect_timeout", str(CONNECT_PATIENCE_S))),
         "settings": {
             name.removeprefix(SETTING): value
             for name, value in options.items()
@@ -113,6 +117,19 @@ def read_dsn(dsn: str, schemes: Sequence[str] = ()) -> Address:
     }
     check_servers(address)
     return address
+
+
+def _patience_s(text: str) -> int:
+    """Return a DSN's `connect_timeout` in seconds.
+
+    Raises `EngineError` for any other text, which is not quoted: it may be a misplaced password.
+    """
+    if re.fullmatch(r"[0-9]{1,8}", text) and 0 < int(text) <= CONNECT_PATIENCE_MAX_S:
+        return int(text)
+    raise EngineError(
+        f"connect_timeout in the DSN is no whole number of seconds from 1 to "
+        f"{CONNECT_PATIENCE_MAX_S}: write one, such as connect_timeout={CONNECT_PATIENCE_S}."
+    )
 
 
 def split_servers(dsn: str) -> tuple[str, list[tuple[str, int]]]:
@@ -250,6 +267,7 @@ def opened(address: Address, **more: Any) -> pymysql.Connection[Any]:  # noqa: A
     path = address["unix_socket"]
     if path is None:
         where = {"host": address["host"], "port": address["port"]}
+        _look_up(address["host"])
         connection = GuardedConnection(**(where | given | more))
     else:
         connection = GuardedConnection(defer_connect=True, **(given | more))
@@ -263,6 +281,17 @@ def opened(address: Address, **more: Any) -> pymysql.Connection[Any]:  # noqa: A
         connection.close()
         raise
     return connection
+
+
+def _look_up(host: str) -> None:
+    """Raise pymysql's `OperationalError` if a host's name has no address; Ctrl-C ends the wait."""
+    import pymysql
+
+    try:
+        addresses_of(host)
+    except OSError as error:
+        message = f"Can't connect to MySQL server on {host!r} ({error})"
+        raise pymysql.err.OperationalError(UNKNOWN_HOST, message) from error
 
 
 def own_connections() -> set[int]:

@@ -88,8 +88,12 @@ class FamilyEngine(FamilySchemas):
 
     def version(self, instance: Instance) -> str:
         """Return the version, such as `10.11.19`, without a distribution's suffix."""
-        ((version_text,),) = loading.execute(instance.handle, file_text("version.sql"))
-        return self.read_version(str(version_text))
+        rows = loading.execute(instance.handle, file_text("version.sql"))
+        if len(rows) != 1 or len(rows[0]) != 1:
+            raise EngineError(
+                "the server does not answer a query for its version: is it MySQL or MariaDB?"
+            )
+        return self.read_version(str(rows[0][0]))
 
     def effective_settings(self, instance: Instance) -> dict[str, str]:
         """Return the MySQL server's settings, without those that may hold a secret."""

@@ -1,9 +1,14 @@
-"""Opens MySQL connections that send a password only to the intended server."""
+"""Opens MySQL connections that send a password only to the intended server.
+
+Opening a connection ends within its time limit, whatever the server sends.
+"""
 
 from __future__ import annotations
 
 import ipaddress
 import socket
+import struct
+import time
 from typing import TYPE_CHECKING, Any
 
 import pymysql
@@ -16,6 +21,12 @@ if TYPE_CHECKING:
 
 # The client library's error number for a failed server verification.
 UNPROVED = 2061
+# Its error numbers for a server that stops answering, and for a packet that cannot be read.
+LOST, MALFORMED = 2013, 2027
+# No packet before the end of the login is nearly as long.
+LOGIN_BYTES_MAX = 1 << 20
+# Errors that the client library raises for bytes of another protocol.
+GARBLED = (struct.error, LookupError, ValueError, TypeError, AssertionError)
 WHOLE_PASSWORD = b"\x01\x04"
 TRUSTED = "ssl_mode=verify-ca or verify-identity with ssl_ca=FILE"
 CLEARTEXT = (
@@ -45,14 +56,63 @@ class GuardedConnection(pymysql.Connection):  # type: ignore[misc]
     def connect(self, sock: socket.socket | None = None) -> None:
         """Connect to the MySQL server over a Unix socket or TCP.
 
-        A Unix socket counts as secure, like TLS, for the server too.
+        A Unix socket counts as secure, like TLS, for the server too. Raises `OperationalError` if
+        the login does not end within `connect_timeout`, or the answer is not MySQL's protocol.
         """
         self._secure = sock is not None and sock.family == socket.AF_UNIX
-        super().connect(sock)
+        timeouts = self._read_timeout, self._write_timeout
+        # The library limits only the time until the server accepts the connection.
+        self._read_timeout = self._write_timeout = self.connect_timeout
+        try:
+            super().connect(sock)
+        except GARBLED as error:
+            reason = f"what answers does not speak MySQL's protocol: {error}"
+            raise pymysql.err.OperationalError(MALFORMED, reason) from None
+        finally:
+            self._read_timeout, self._write_timeout = timeouts
+            self._deadline_s = None
 
     _auth_plugin_name: str
+    _read_timeout: float | None
+    _write_timeout: float | None
+    # Time by which the login must have ended; None before and after the login.
+    _deadline_s: float | None = None
+
+    def _read_bytes(self, num_bytes: int) -> bytes:
+        if self._deadline_s is None:
+            return bytes(super()._read_bytes(num_bytes))
+        if num_bytes > LOGIN_BYTES_MAX:
+            self._force_close()
+            reason = f"what answers does not speak MySQL's protocol: a packet of {num_bytes} bytes"
+            raise pymysql.err.OperationalError(MALFORMED, reason)
+        received = b""
+        while len(received) < num_bytes:
+            received += self._read_once(num_bytes - len(received), self._deadline_s)
+        return received
+
+    def _read_once(self, bytes_max: int, deadline_s: float) -> bytes:
+        """Return at least one byte from the server, or raise `OperationalError`."""
+        reason = "the server closed the connection during the login"
+        try:
+            self._current_timeout = max(deadline_s - time.monotonic(), 1e-3)
+            self._sock.settimeout(self._current_timeout)
+            # Without this check, a server that sends byte after byte would be read for ever.
+            if time.monotonic() < deadline_s and (part := self._rfile.read1(bytes_max)):
+                return bytes(part)
+        except TimeoutError:
+            pass
+        except OSError as error:
+            reason = f"the connection broke during the login: {error}"
+        if time.monotonic() >= deadline_s:
+            reason = (
+                f"the login did not end within {self.connect_timeout} s; connect_timeout=N waits"
+                " longer"
+            )
+        self._force_close()
+        raise pymysql.err.OperationalError(LOST, reason)
 
     def _get_server_information(self) -> None:
+        self._deadline_s = time.monotonic() + self.connect_timeout
         super()._get_server_information()
         # The library would answer this request with the password, or accept any server's public
         # key.
@@ -80,6 +140,8 @@ class GuardedConnection(pymysql.Connection):  # type: ignore[misc]
 
 
 class _Handler:
+    plugin: str
+
     def __init__(self, connection: GuardedConnection) -> None:
         self._connection = connection
 
@@ -97,11 +159,23 @@ class _Cleartext(_Handler):
         return self._answer(self._connection.password + b"\0")
 
 
-class _Dialog(_Handler):
+class _Refused(_Handler):
+    """Refuses a plugin. Anybody can compute a usable password from `mysql_old_password`'s proof."""
+
     def authenticate(self, packet: MysqlPacket) -> MysqlPacket:
         del packet
-        reason = "the server asks for a proof by the plugin dialog, which is not spoken here"
+        reason = (
+            f"the server asks for a proof by the plugin {self.plugin}, which is not spoken here"
+        )
         raise pymysql.err.OperationalError(UNPROVED, reason)
+
+
+class _Dialog(_Refused):
+    plugin = "dialog"
+
+
+class _OldPassword(_Refused):
+    plugin = "mysql_old_password"
 
 
 class _Sha256(_Handler):
@@ -124,6 +198,7 @@ class _CachingSha2(_Handler):
 HANDLERS: Mapping[str, type[_Handler]] = {
     "mysql_clear_password": _Cleartext,
     "dialog": _Dialog,
+    "mysql_old_password": _OldPassword,
     "sha256_password": _Sha256,
     "caching_sha2_password": _CachingSha2,
 }

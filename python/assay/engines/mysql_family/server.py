@@ -14,6 +14,7 @@ from assay.engines.mysql_family.connecting import answers
 from assay.engines.mysql_family.programs import CONFIGURATION_FILE
 from assay.engines.mysql_family.statements import filled
 from assay.engines.resources import PORT_TRIES, free_port, memory_bytes, ports_taken
+from assay.engines.server_files import write_server_file
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -136,9 +137,8 @@ def _configure(
     """Write the MySQL server's configuration and accounts, readable for its user only."""
     scratch = launcher.scratch
     init = scratch / INIT_FILE
-    init.touch(mode=0o600)
     text = filled(users.name, {"password": address["password"]}, conf=users.parent)
-    init.write_text(text + "\n", encoding="utf-8")
+    write_server_file(init, text + "\n")
     ours = {
         "datadir": str(data),
         "bind_address": HOST,

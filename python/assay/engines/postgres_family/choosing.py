@@ -3,14 +3,16 @@
 libpq's own call to connect keeps Python's lock until it ends, also while a server does not answer.
 During such a call no signal is handled and no other thread runs. libpq's asynchronous calls choose
 among servers by the same rules, but without a time limit for each address, which is added here.
+They still keep the lock while a host's name is looked up, so all names are looked up before.
 """
 
 from __future__ import annotations
 
 import select
-import socket
 import time
 from typing import TYPE_CHECKING, NamedTuple
+
+from assay.engines.network.host_names import addresses_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -53,7 +55,9 @@ def open_first(dsn: str, resolved: Mapping[str, str], patience_s: float) -> PGco
     """
     import psycopg
 
-    places, unanswered = places_of(resolved), list[str]()
+    reasons = [(place, unknown_name(place)) for place in places_of(resolved)]
+    places = [place for place, reason in reasons if reason is None]
+    unanswered = [reason for _, reason in reasons if reason is not None]
     while places:
         try:
             # Without need the DSN stays as it is: libpq reads addresses of names anew.
@@ -64,6 +68,17 @@ def open_first(dsn: str, resolved: Mapping[str, str], patience_s: float) -> PGco
         except psycopg.OperationalError as error:
             raise psycopg.OperationalError("\n".join([*unanswered, str(error)])) from None
     raise psycopg.OperationalError("\n".join(unanswered))
+
+
+def unknown_name(place: Place) -> str | None:
+    """Return why the name of a server's host has no address; None if it has one, or needs none."""
+    if place.hostaddr or place.host[:1] in {"", "/", "@"}:
+        return None
+    try:
+        addresses_of(place.host)
+    except OSError as error:
+        return f'could not translate host name "{place.host}" to address: {error}'
+    return None
 
 
 def places_of(resolved: Mapping[str, str]) -> list[Place]:
@@ -92,10 +107,9 @@ def _others(place: Place, unanswered: Place) -> list[Place]:
     if place.hostaddr or place.host[:1] in {"", "/", "@"} or place.host == unanswered.hostaddr:
         return []
     try:
-        answers = socket.getaddrinfo(place.host, None, type=socket.SOCK_STREAM)
+        addresses = addresses_of(place.host)
     except OSError:
         return []
-    addresses = dict.fromkeys(str(answer[4][0]) for answer in answers)
     return [place._replace(hostaddr=it) for it in addresses if it != unanswered.hostaddr]
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.engines.contract import EngineError
-from assay.engines.postgres_family.choosing import open_first
+from assay.engines.postgres_family.choosing import Place, open_first, unknown_name
 from assay.engines.typed_password import ASK_PASSWORD
 from assay.model.secrets import without_secrets
 
@@ -123,10 +123,20 @@ def connect(dsn: str, purpose: str, title: str) -> Connection:
     try:
         if has_choice(whole):
             return _opened(whole, patience_s)
+        _check_name(resolved(whole))
         return psycopg.connect(whole, autocommit=True)
     except psycopg.Error as error:
         password = str(given.get("password") or "")
         raise EngineError(_explained(title, str(error), given, password)) from None
+
+
+def _check_name(said: Mapping[str, str]) -> None:
+    """Raise psycopg's `OperationalError` if the name of the only host has no address."""
+    import psycopg
+
+    reason = unknown_name(Place(said.get("host", ""), said.get("hostaddr", ""), ""))
+    if reason is not None:
+        raise psycopg.OperationalError(reason)
 
 
 def _patience_s(text: str) -> int:

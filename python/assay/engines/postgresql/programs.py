@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import tempfile
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from assay.engines.contract import EngineError
 from assay.engines.programs import MEND, inherited, run_program
+from assay.engines.server_files import write_server_file
 from assay.model.errors import suggestion
 from assay.model.secrets import is_secret
 
@@ -147,9 +147,7 @@ def write_configuration(
     """Write settings to a configuration file that only its owner can read."""
     lines = [] if include is None else [f"include {_quoted(str(include))}"]
     lines += [f"{name} = {_quoted(value)}" for name, value in settings.items()]
-    descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as out:
-        out.write("\n".join(lines) + "\n")
+    write_server_file(file, "\n".join(lines) + "\n")
 
 
 def read_configuration(file: Path) -> dict[str, str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import secrets
-import shutil
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,6 +15,7 @@ from assay.engines.postgresql.programs import (
     write_configuration,
 )
 from assay.engines.resources import PORT_TRIES, free_port, memory_bytes, ports_taken
+from assay.engines.server_files import write_server_file
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -126,7 +126,7 @@ def _make_cluster(programs: Programs, data: Path, launcher: Launcher) -> None:
 def _configure(cluster: Path, settings: Mapping[str, str], port: int, launcher: Launcher) -> None:
     """Write the PostgreSQL server's configuration outside its data directory."""
     scratch = launcher.scratch
-    shutil.copyfile(CONF / HBA_FILE, scratch / HBA_FILE)
+    write_server_file(scratch / HBA_FILE, (CONF / HBA_FILE).read_text(encoding="utf-8"))
     ours = {
         "hba_file": str(scratch / HBA_FILE),
         "listen_addresses": HOST,

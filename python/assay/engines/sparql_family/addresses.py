@@ -11,11 +11,11 @@ import base64
 import ipaddress
 import json
 import os
-import socket
 from typing import TYPE_CHECKING
 from urllib.parse import SplitResult, parse_qsl, quote, unquote, urlencode, urljoin, urlsplit
 
 from assay.engines.contract import EngineError
+from assay.engines.network.host_names import addresses_of
 from assay.engines.typed_password import ASK_PASSWORD, password_for, typed_password
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def read_dsn(dsn: str) -> Address:
 def _here(host: str) -> str:
     """Return the host, which must be local."""
     try:
-        addresses = {entry[4][0] for entry in socket.getaddrinfo(host, None)}
+        addresses = addresses_of(host)
     except OSError as error:
         raise EngineError(
             f"--dsn: the host name {host} cannot be resolved ({error}); is the name right?"

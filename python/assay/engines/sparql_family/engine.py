@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from assay import _core
 from assay.engines.contract import EngineError, Instance
-from assay.engines.listening import listener
+from assay.engines.network.listening import listener
 from assay.engines.sparql_family import graphs
 from assay.engines.sparql_family.addresses import read_dsn, session_config, with_graph
 from assay.engines.sparql_family.client import Client, query_text

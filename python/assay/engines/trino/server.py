@@ -12,6 +12,7 @@ from assay.engines.bridge.link import Link
 from assay.engines.contract import EngineError
 from assay.engines.programs import inherited
 from assay.engines.resources import PORT_TRIES, free_port, ports_taken
+from assay.engines.server_files import write_server_file
 from assay.engines.trino import configuration
 from assay.engines.trino.connecting import CATALOG, HOST, SCHEMA, USER, Rest, file_text, url_of
 
@@ -106,9 +107,7 @@ def _lay_out(
         "hive.storage-format": "PARQUET",
     }
     catalog = scratch / CATALOGS / f"{CATALOG}.properties"
-    catalog.write_text(
-        configuration.text(ours | configuration.of_catalog(settings)), encoding="utf-8"
-    )
+    write_server_file(catalog, configuration.text(ours | configuration.of_catalog(settings)))
     for name in (PLUGINS, CATALOGS, NODES):
         launcher.own(scratch / name)
 
@@ -158,7 +157,7 @@ def _directory(name: str, port: int, settings: Mapping[str, str], launcher: Laun
         "log.path": str(directory / LOG_FILE),
     }
     file = directory / CONFIGURATION_FILE
-    file.write_text(configuration.text(configuration.of_nodes(settings) | ours), encoding="utf-8")
+    write_server_file(file, configuration.text(configuration.of_nodes(settings) | ours))
     launcher.own(directory)
     return directory
 

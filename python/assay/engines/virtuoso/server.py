@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import secrets
 import time
 from pathlib import Path
@@ -12,6 +11,7 @@ from assay.engines.bridge.beside import start_bridge
 from assay.engines.bridge.link import Link
 from assay.engines.contract import EngineError
 from assay.engines.resources import PORT_TRIES, free_port, ports_taken
+from assay.engines.server_files import write_server_file
 from assay.engines.virtuoso import configuration, statistics
 from assay.engines.virtuoso.connecting import HOST, USER, file_text, filled, run, url_of
 from assay.model.language import SPARQL
@@ -184,7 +184,7 @@ def _write(
 ) -> None:
     sections = [*configured, *(section for section in ours if section not in configured)]
     whole = {name: configured.get(name, {}) | ours.get(name, {}) for name in sections}
-    file.write_text(configuration.text(whole), encoding="utf-8")
+    write_server_file(file, configuration.text(whole))
 
 
 def _await_online(log: Path, launcher: Launcher) -> str | None:
@@ -225,7 +225,5 @@ def _make_ours(address: Address, data: Path, *, is_web: bool) -> None:
             run(link, file_text("triples_update.sql"))
         link.run(filled("password.sql", old=FIRST_PASSWORD, new=password))
         run(link, file_text("checkpoint.sql"))
-    descriptor = os.open(data / PASSWORD_FILE, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    with os.fdopen(descriptor, "w", encoding="ascii") as out:
-        out.write(password)
+    write_server_file(data / PASSWORD_FILE, password)
     address["properties"]["password"] = password

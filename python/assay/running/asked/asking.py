@@ -16,6 +16,7 @@ from assay.running.asked.obtaining import check_settings, obtained
 from assay.running.asked.preflight import check_tables
 from assay.running.asked.space import check_space
 from assay.running.asked.writing import check_writes
+from assay.running.processes.held_signals import let_ctrl_c_end_waits
 from assay.workloads.answers import check_answers
 from assay.workloads.choosing import only, with_foreign_keys, with_texts, without_parts
 from assay.workloads.discovery import find_workload
@@ -32,6 +33,7 @@ def understood(request: RunRequest, teller: Teller) -> Asked:
         UsageError: If the request names something that does not exist.
         EngineError: If the engine cannot be obtained or refuses a setting.
     """
+    let_ctrl_c_end_waits()
     asked = considered(request)
     asked = replace(asked, **obtained(asked, teller)._asdict())
     check_settings(asked)

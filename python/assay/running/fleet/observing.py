@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from assay.engines.listening import listener
+from assay.engines.network.listening import listener
 from assay.model.errors import RunFailedError
 from assay.probes.contract import Target
 from assay.probes.discovery import find_probes

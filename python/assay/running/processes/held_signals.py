@@ -1,4 +1,4 @@
-"""Delays signals that end a run until current writes are complete."""
+"""Delays signals that end a run until current writes are complete, and has Ctrl-C end waits."""
 
 from __future__ import annotations
 
@@ -9,6 +9,14 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import FrameType
+
+
+def let_ctrl_c_end_waits() -> None:
+    """Have a wait of the main thread, such as for a server's answer, end at Ctrl-C.
+
+    When polars is imported, it changes this: the kernel then resumes a wait after the signal.
+    """
+    signal.siginterrupt(signal.SIGINT, True)  # noqa: FBT003 - it has no other form
 
 
 class Interruptions:

@@ -6,6 +6,9 @@ same data directory removes all of it. After the directory is deleted, no server
 kernel counts processes attached to a segment: one without any belongs to a server whose processes
 have all ended.
 
+Every user may make such segments and files. Only files of the user who made the segment are read
+or named: otherwise any user could have root remove the memory of another user's server.
+
 A guardian executes this file by path, with `python -I -S`, so it imports nothing of Assay.
 """
 
@@ -13,6 +16,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import stat
 import struct
 import sys
 from collections.abc import Iterator
@@ -34,6 +38,8 @@ _HEADER = struct.Struct("=iiQQI4xQQQ")
 # `dsm_control_header`: magic, items, maximum items; then items, each beginning with handle and
 # count.
 _CONTROL, _CONTROL_BYTES, _ITEM = struct.Struct("=III"), 16, struct.Struct("=II")
+# The listing of a server with the most connections that PostgreSQL allows is shorter.
+_LISTING_BYTES_MAX = 64 << 20
 _KEY_MASK = 0xFFFFFFFF
 _SHM_RDONLY, _IPC_RMID = 0o10000, 0
 _LIBC = ctypes.CDLL(None, use_errno=True)
@@ -50,6 +56,7 @@ class Segment:
     id: int
     key: int
     creator_pid: int
+    creator_uid: int
     attached: int
     created_s: int
 
@@ -96,9 +103,10 @@ def segments() -> list[Segment]:
     except FileNotFoundError:
         return []
     rows = [[int(field) for field in line.split()] for line in lines]
-    # columns: key, id, permissions, size, creator, last user, attached, four owners, three times
+    # columns: key, id, permissions, size, creator, last user, attached, user and group of the owner
+    # (which the owner may change) and of the creator, three times
     return [
-        Segment(row[1], row[0] & _KEY_MASK, row[4], row[6], row[13])
+        Segment(row[1], row[0] & _KEY_MASK, row[4], row[9], row[6], row[13])
         for row in rows
         if row[3] == _HEADER.size
     ]
@@ -148,7 +156,7 @@ def _memory(segment: Segment) -> ServerMemory | None:
     magic, _, _, _, control, _, device, inode = _HEADER.unpack(head)
     if magic != _MAGIC:
         return None
-    return ServerMemory(segment, device, inode, tuple(_files(control)))
+    return ServerMemory(segment, device, inode, tuple(_files(control, segment.creator_uid)))
 
 
 def _content(segment_id: int) -> bytes | None:
@@ -162,23 +170,45 @@ def _content(segment_id: int) -> bytes | None:
         _LIBC.shmdt(address)
 
 
-def _files(control: int) -> Iterator[Path]:
-    """Yield the POSIX shared memory files of a PostgreSQL server."""
+def _files(control: int, uid: int) -> Iterator[Path]:
+    """Yield the POSIX shared memory files of a PostgreSQL server that ran as a user."""
     listing = FILES / f"{FILE_PREFIX}{control}"
+    text = _listing(listing, uid)
     try:
-        text = listing.read_bytes()
         magic, count, room = _CONTROL.unpack_from(text)
-    except (OSError, struct.error):
+    except struct.error:
         return
     if magic != _CONTROL_MAGIC or room == 0 or count > room:
         return
     item_bytes = (len(text) - _CONTROL_BYTES) // room
+    if item_bytes < _ITEM.size:
+        return
     for number in range(count):
         handle, references = _ITEM.unpack_from(text, _CONTROL_BYTES + number * item_bytes)
         file = FILES / f"{FILE_PREFIX}{handle}"
-        if references and file.exists():
+        if references and _is_of(file, uid):
             yield file
     yield listing
+
+
+def _listing(path: Path, uid: int) -> bytes:
+    """Return the content of a user's own file; nothing for a link, a pipe or another user's."""
+    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    try:
+        with os.fdopen(os.open(path, flags), "rb") as file:
+            status = os.fstat(file.fileno())
+            is_own = stat.S_ISREG(status.st_mode) and status.st_uid == uid
+            return file.read() if is_own and status.st_size <= _LISTING_BYTES_MAX else b""
+    except OSError:
+        return b""
+
+
+def _is_of(path: Path, uid: int) -> bool:
+    """Return True if a path is a file of a user; a link is none."""
+    with suppress(FileNotFoundError):
+        status = path.lstat()
+        return stat.S_ISREG(status.st_mode) and status.st_uid == uid
+    return False
 
 
 def main(arguments: list[str]) -> int:

@@ -126,16 +126,20 @@ class ServerLauncher:
     def own(self, path: Path) -> None:
         """Give a file or a whole directory to the server programs' user.
 
+        A directory is given after its content, and its content by name within it: the user cannot
+        replace a part of the path by a link to a file of somebody else.
+
         Raises:
             EngineError: If the parent directories deny the user access.
         """
         if self._user is None:
             return
         self._check_reachable(path)
-        self._give(path)
         if path.is_dir() and not path.is_symlink():
-            for inner in path.rglob("*"):
-                self._give(inner)
+            for _, directories, files, descriptor in os.fwalk(path, topdown=False):
+                for name in (*directories, *files):
+                    self._give(name, self._user, descriptor)
+        self._give(path, self._user)
 
     def run(self, argv: Sequence[str], env: Mapping[str, str], timeout_s: float) -> None:
         """Run a program of the server until it ends.
@@ -269,9 +273,9 @@ class ServerLauncher:
         user = [f"--reuid={self._user.uid}", f"--regid={self._user.gid}", "--init-groups"]
         return [setpriv, *user, "--pdeathsig", "keep", "--"]
 
-    def _give(self, path: Path) -> None:
-        if self._user is not None:
-            os.chown(path, self._user.uid, self._user.gid, follow_symlinks=False)
+    @staticmethod
+    def _give(path: Path | str, user: User, directory: int | None = None) -> None:
+        os.chown(path, user.uid, user.gid, dir_fd=directory, follow_symlinks=False)
 
     def _check_reachable(self, path: Path) -> None:
         if self._user is None:

@@ -1,6 +1,7 @@
 //! From a description of a server to a connection that awaits its first request.
 
-use std::io::{self, Read, Write};
+use std::io::{self, ErrorKind, Read, Write};
+use std::time::Instant;
 
 use mysql_common::constants::{CapabilityFlags, MariadbCapabilities, UTF8MB4_GENERAL_CI};
 use mysql_common::packets::SslRequest;
@@ -114,7 +115,8 @@ pub fn connect(config: &Config, more: CapabilityFlags) -> Result<Connection, Con
             Stream::Tcp(dial_host(host, *port, config.timeout()).map_err(unreached)?)
         }
     };
-    let mut talk = Talk { stream, place: &place, config, number: 0 };
+    let deadline = Instant::now() + config.timeout();
+    let mut talk = Talk { stream, place: &place, config, number: 0, deadline };
     let body = talk.next()?;
     let greeting = Greeting::read(&body).map_err(|reason| talk.garbled(reason))?;
     let mut capabilities = wanted() | more;
@@ -128,6 +130,7 @@ pub fn connect(config: &Config, more: CapabilityFlags) -> Result<Connection, Con
     }
     let talk = talk.secured(&greeting, capabilities, extensions)?;
     let (stream, status) = talk.prove(&greeting, capabilities, extensions)?;
+    stream.set_timeout(Some(config.timeout())).map_err(unreached)?;
     Ok(Connection {
         stream,
         id: greeting.id,
@@ -144,6 +147,8 @@ pub(super) struct Talk<'a> {
     pub(super) config: &'a Config,
     /// The sequence number of the next packet, whoever sends it.
     number: u8,
+    /// When the login has to have ended, whatever the server sends.
+    deadline: Instant,
 }
 
 impl Talk<'_> {
@@ -159,7 +164,7 @@ impl Talk<'_> {
     /// The next packet; an error of the server is ours.
     pub(super) fn next(&mut self) -> Result<Vec<u8>, ConnectError> {
         let mut header = [0; HEADER_BYTES];
-        self.stream.read_exact(&mut header).map_err(|error| self.unreached(&error))?;
+        self.fill(&mut header)?;
         let length = u32::from_le_bytes([header[0], header[1], header[2], 0]) as usize;
         // What answers may be no such server: memory for any length is not taken.
         if length > BODY_BYTES_MAX {
@@ -168,7 +173,7 @@ impl Talk<'_> {
             );
         }
         let mut body = vec![0; length];
-        self.stream.read_exact(&mut body).map_err(|error| self.unreached(&error))?;
+        self.fill(&mut body)?;
         if body.first() == Some(&ERR) {
             let error = ServerError::read(&body).map_err(|reason| self.garbled(reason))?;
             return Err(error.refusal(self.place));
@@ -179,6 +184,28 @@ impl Talk<'_> {
         }
         self.number = self.number.wrapping_add(1);
         Ok(body)
+    }
+
+    /// Reads as many bytes, and waits no longer than until the deadline.
+    fn fill(&mut self, bytes: &mut [u8]) -> Result<(), ConnectError> {
+        let mut filled = 0;
+        while filled < bytes.len() {
+            let left = self.deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Err(self.unreached(&ErrorKind::TimedOut.into()));
+            }
+            self.stream.set_timeout(Some(left)).map_err(|error| self.unreached(&error))?;
+            match self.stream.read(&mut bytes[filled..]) {
+                Ok(0) => {
+                    let gone = io::Error::new(ErrorKind::UnexpectedEof, "it closed the line");
+                    return Err(self.unreached(&gone));
+                }
+                Ok(count) => filled += count,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(self.unreached(&error)),
+            }
+        }
+        Ok(())
     }
 
     /// The same over TLS, where both sides want it.

@@ -1,0 +1,1 @@
+"""Host names, and processes that listen on ports."""
