@@ -4,19 +4,29 @@ use std::fs::{self, OpenOptions};
 use std::io::Read;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
+use assay_kernel::Units;
+use assay_kernel::parse::ProcessStat;
 use assay_kernel::text::{number, words_of};
 
 use super::{Resolved, Symbol, SymbolKind, SymbolRoots};
 
+const NS_PER_S: u64 = 1_000_000_000;
+/// The list of a large JVM has some tens of megabytes. A sparse file of any length costs no disk.
+const LIST_BYTES_MAX: u64 = 256 << 20;
+/// A file's time and a process's are of clocks with different steps.
+const CLOCKS_APART: Duration = Duration::from_secs(1);
+
 pub(super) fn resolve(pid: u32, addresses: &[u64], roots: &SymbolRoots) -> Resolved {
-    let owner = owner(&roots.proc_root.join(pid.to_string()));
-    let text = places(pid, roots).iter().find_map(|path| read_list(path, owner));
+    let process = roots.proc_root.join(pid.to_string());
+    let (owner, begun) = (owner(&process), begun(&process));
+    let text = places(pid, roots).iter().find_map(|path| read_list(path, owner, begun));
     let Some(text) = text else {
         let note = format!(
             "Generated code of process {pid} has no names: it wrote no perf-{pid}.map that is a \
-             file of its own user. Many runtimes do if they are told to, the JVM by \
-             -XX:+DumpPerfMapAtExit or jcmd."
+             file of its own user and newer than the process. Many runtimes do if they are told \
+             to, the JVM by -XX:+DumpPerfMapAtExit or jcmd."
         );
         return Resolved::nothing(addresses, note);
     };
@@ -45,17 +55,32 @@ fn owner(process: &Path) -> u32 {
     effective.unwrap_or_else(|| rustix::process::geteuid().as_raw())
 }
 
+/// When a process began, by the system's clock; none where it is gone.
+fn begun(process: &Path) -> Option<SystemTime> {
+    let path = process.join("stat");
+    let stat = ProcessStat::parse(&path, &fs::read(&path).ok()?, &Units::of_host()).ok()?;
+    let up = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
+    let up_ns = u64::try_from(up.tv_sec).ok()? * NS_PER_S + u64::try_from(up.tv_nsec).ok()?;
+    let age = Duration::from_nanos(up_ns.checked_sub(stat.started_ns)?);
+    SystemTime::now().checked_sub(age)
+}
+
 /// The content of a list that `owner` or root wrote. Everybody may write to /tmp: a link, a pipe and
-/// a file of somebody else are left alone.
-fn read_list(path: &Path, owner: u32) -> Option<Vec<u8>> {
+/// a file of somebody else are left alone, and a list that an earlier process with the same number
+/// left behind. Of a list that is longer than any runtime writes, the first part is read.
+fn read_list(path: &Path, owner: u32, begun: Option<SystemTime>) -> Option<Vec<u8>> {
     let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;
-    let mut file = OpenOptions::new().read(true).custom_flags(flags).open(path).ok()?;
+    let file = OpenOptions::new().read(true).custom_flags(flags).open(path).ok()?;
     let metadata = file.metadata().ok()?;
     if !metadata.is_file() || ![owner, 0].contains(&metadata.uid()) {
         return None;
     }
+    let written = metadata.modified().ok()?;
+    if begun.is_some_and(|begun| written + CLOCKS_APART < begun) {
+        return None;
+    }
     let mut text = Vec::new();
-    file.read_to_end(&mut text).ok()?;
+    file.take(LIST_BYTES_MAX).read_to_end(&mut text).ok()?;
     Some(text)
 }
 
@@ -193,6 +218,33 @@ mod tests {
         assert_eq!(name_in_list(owned_by(stranger), 54_321), None);
         let of_root = name_in_list(owned_by(0), 54_321);
         assert_eq!(of_root.is_some(), us == 0);
+    }
+
+    #[test]
+    fn a_list_that_is_older_than_the_process_is_of_another_one() {
+        let dir = tempfile::tempdir().unwrap();
+        let pid = std::process::id();
+        let path = dir.path().join(format!("perf-{pid}.map"));
+        fs::write(&path, TEXT).unwrap();
+        let jit_dirs = vec![dir.path().to_owned()];
+        let roots = SymbolRoots { jit_dirs, ..SymbolRoots::default() };
+        let name = || resolve(pid, &[0x8000], &roots).symbols.remove(0).name;
+        assert_eq!(name().as_deref(), Some("old"));
+        let before = begun(Path::new("/proc/self")).unwrap() - Duration::from_secs(60);
+        fs::File::options().write(true).open(&path).unwrap().set_modified(before).unwrap();
+        assert_eq!(name(), None);
+    }
+
+    #[test]
+    fn of_an_endless_list_the_first_part_is_read() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("perf-4711.map");
+        fs::write(&path, TEXT).unwrap();
+        fs::File::options().write(true).open(&path).unwrap().set_len(1 << 40).unwrap();
+        let us = rustix::process::geteuid().as_raw();
+        let text = read_list(&path, us, None).unwrap();
+        assert_eq!(text.len() as u64, LIST_BYTES_MAX);
+        assert!(text.starts_with(TEXT));
     }
 
     #[test]

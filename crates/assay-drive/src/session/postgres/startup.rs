@@ -23,6 +23,8 @@ use crate::session::tls;
 const READ_BYTES: usize = 4 << 10;
 /// No message before the first request is nearly as long.
 const MESSAGE_BYTES_MAX: u32 = 1 << 20;
+/// Messages such as parameters may be many, but no server sends nearly as much of them.
+const STARTUP_BYTES_MAX: usize = 4 << 20;
 
 /// A connection that awaits its first request.
 #[derive(Debug)]
@@ -220,8 +222,8 @@ fn begin(
 ) -> Result<Connection, ConnectError> {
     let deadline = Instant::now() + config.timeout;
     let stream = open(config, endpoint, method)?;
-    let (out, unread) = (BytesMut::new(), BytesMut::new());
-    let mut talk = Talk { stream, endpoint, config, deadline, out, unread };
+    let (out, unread, received) = (BytesMut::new(), BytesMut::new(), 0);
+    let mut talk = Talk { stream, endpoint, config, deadline, out, unread, received };
     let mut parameters = vec![
         ("user", config.user.as_str()),
         ("database", config.database.as_str()),
@@ -254,6 +256,8 @@ pub(super) struct Talk<'a> {
     deadline: Instant,
     pub(super) out: BytesMut,
     unread: BytesMut,
+    /// Bytes that the server has sent so far.
+    received: usize,
 }
 
 impl Talk<'_> {
@@ -282,8 +286,15 @@ impl Talk<'_> {
                     let gone = io::Error::new(ErrorKind::UnexpectedEof, "it closed the line");
                     return Err(self.broken(&gone));
                 }
-                Ok(count) => self.unread.extend_from_slice(&bytes[..count]),
+                Ok(count) => {
+                    self.unread.extend_from_slice(&bytes[..count]);
+                    self.received += count;
+                }
                 Err(error) => return Err(self.broken(&error)),
+            }
+            if self.received > STARTUP_BYTES_MAX {
+                let reason = format!("{} bytes before the first request", self.received);
+                return Err(self.garbled(&io::Error::other(reason)));
             }
         }
     }

@@ -4,9 +4,11 @@
 mod certificate;
 mod verifying;
 
+use std::io::{self, Read, Write};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use rustls::crypto::ring;
 use rustls::pki_types::pem::PemObject;
@@ -127,13 +129,58 @@ pub fn encrypt(
     let connection =
         ClientConnection::new(Arc::new(client), name).map_err(|error| error.to_string())?;
     let mut encrypted = StreamOwned::new(connection, line);
+    let mut limited = Limited::of(&encrypted.sock).map_err(|error| error.to_string())?;
     while encrypted.conn.is_handshaking() {
-        encrypted.conn.complete_io(&mut encrypted.sock).map_err(|error| error.to_string())?;
+        encrypted.conn.complete_io(&mut limited).map_err(|error| error.to_string())?;
     }
+    limited.lift().map_err(|error| error.to_string())?;
     if policy.protocol.is_some() && encrypted.conn.alpn_protocol() != policy.protocol {
         return Err("the server does not agree to speak its protocol over TLS at once".into());
     }
     Ok(encrypted)
+}
+
+/// A line whose limit for one read is the limit for all reads together: a server that sends byte after
+/// byte would be waited for without end.
+struct Limited<'l> {
+    line: &'l TcpStream,
+    limit: Option<Duration>,
+    deadline: Option<Instant>,
+}
+
+impl<'l> Limited<'l> {
+    fn of(line: &'l TcpStream) -> io::Result<Self> {
+        let limit = line.read_timeout()?;
+        Ok(Self { line, limit, deadline: limit.map(|limit| Instant::now() + limit) })
+    }
+
+    /// Each read has the limit again.
+    fn lift(self) -> io::Result<()> {
+        self.line.set_read_timeout(self.limit)
+    }
+}
+
+impl Read for Limited<'_> {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        if let Some(deadline) = self.deadline {
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Err(io::ErrorKind::TimedOut.into());
+            }
+            self.line.set_read_timeout(Some(left))?;
+        }
+        self.line.read(bytes)
+    }
+}
+
+impl Write for Limited<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.line.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.line.flush()
+    }
 }
 
 fn client(policy: &Policy) -> Result<ClientConfig, String> {
@@ -176,4 +223,33 @@ fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, String> {
     let read: Result<Vec<_>, _> =
         CertificateDer::pem_file_iter(path).map_err(unreadable)?.collect();
     read.map_err(unreadable)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+    use std::thread;
+
+    use super::*;
+
+    /// The beginning of a record that is never whole, a byte at a time.
+    fn drip(mut line: TcpStream) {
+        for byte in [0x16, 3, 3, 0x3f, 0xff].into_iter().chain(std::iter::repeat(0)) {
+            if line.write_all(&[byte]).is_err() {
+                return;
+            }
+            thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    #[test]
+    fn a_server_that_sends_byte_after_byte_is_given_up() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let line = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        line.set_read_timeout(Some(Duration::from_millis(200))).unwrap();
+        let (peer, _) = listener.accept().unwrap();
+        let server = thread::spawn(|| drip(peer));
+        encrypt(&Policy::default(), "localhost", line).unwrap_err();
+        server.join().unwrap();
+    }
 }
