@@ -100,10 +100,9 @@ class Killed:
     left: tuple[str, ...] = ()
     stopped: str | None = None
 
-    @property
-    def is_right(self) -> bool:
-        """Whether all is as promised."""
-        lost = self.lost_s is not None and self.lost_s > LOST_MAX_S
+    def is_right(self, lost_max_s: float = LOST_MAX_S) -> bool:
+        """Return True if nothing is wrong, and no more than this is missing."""
+        lost = self.lost_s is not None and self.lost_s > lost_max_s
         return not (self.unreadable or lost or self.left or self.stopped)
 
     def line(self) -> str:
@@ -125,7 +124,7 @@ def main() -> None:
     if asked.keep:
         rows = [asdict(kill) for kill in kills]
         (asked.keep / "kills.json").write_text(json.dumps(rows, indent=1), encoding="utf-8")
-    sys.exit(0 if kills and all(kill.is_right for kill in kills) else 1)
+    sys.exit(0 if kills and all(kill.is_right(asked.lost_max) for kill in kills) else 1)
 
 
 def _arguments() -> argparse.Namespace:
@@ -135,6 +134,9 @@ def _arguments() -> argparse.Namespace:
     options.add_argument("--kills", type=int, default=KILLS, help="over all kinds")
     options.add_argument("--kind", default="*", help="names, with * and ?")
     options.add_argument("--seed", type=int, default=1, help="of the instants")
+    options.add_argument(
+        "--lost-max", type=float, default=LOST_MAX_S, help="seconds that may be missing of a run"
+    )
     options.add_argument("--keep", type=Path, help="where figures and runs are left")
     return options.parse_args()
 

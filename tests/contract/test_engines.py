@@ -29,6 +29,7 @@ from assay.engines.loading import BulkLoads, LoadsTriples, Prepares
 from assay.model.language import SPARQL, SQL
 from assay.model.script import Script, ScriptOperation, ScriptStatement
 from assay.model.secrets import is_secret
+from assay.model.sql import column_statement
 from assay.workloads.discovery import find_workload
 
 if TYPE_CHECKING:
@@ -250,9 +251,11 @@ class TestAdvice:
         engine.prepare(started, 'create table "a table" (n integer, "a column" integer);')
         if "trigger" in facts.statements:
             engine.prepare(started, A_TRIGGER)
-        for file in facts.statements.values():
+        for doing, file in facts.statements.items():
             template = (folder.folder / file).read_text(encoding="utf-8")
             sql = facts.statement(template, "a table", ["n", "a column"], trigger="a trigger")
+            if doing == "stored-values":
+                sql = column_statement(template, "a table", "a sum", "bigint", "n + n")
             engine.prepare(started, sql)
         assert engine.count(started, "a table") == 0
         engine.stop(started)

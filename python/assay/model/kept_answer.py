@@ -7,6 +7,8 @@ from dataclasses import asdict, dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
+from assay.model.whole_file import whole_file
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
@@ -90,6 +92,5 @@ def kept_facts(answers: Mapping[str, KeptAnswer]) -> dict[str, object]:
 def write_kept_answers(folder: Path, answers: Mapping[str, KeptAnswer]) -> None:
     """Write the facts of expected answers beside their rows, in one atomic step."""
     document = {"schema": SCHEMA, "operations": kept_facts(answers)}
-    partial = folder / f"{KEPT_FILE}.partial"
-    partial.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
-    partial.rename(folder / KEPT_FILE)
+    with whole_file(folder / KEPT_FILE) as partial:
+        partial.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from assay.model.errors import AssayError, RunFailedError, UsageError, stopped_by
+from assay.model.whole_file import whole_file
 from assay.record.layout import (
     DERIVED_DIR,
     ENVIRONMENT_FILE,
@@ -45,13 +46,11 @@ def new_run_id(workload: str, engine: str) -> str:
 
 def write_json(path: Path, document: Mapping[str, object]) -> None:
     """Replace a JSON file atomically: a reader sees either the old or the new content."""
-    partial = path.with_name(path.name + ".partial")
-    with partial.open("w", encoding="utf-8") as file:
+    with whole_file(path) as partial, partial.open("w", encoding="utf-8") as file:
         json.dump(document, file, indent=1, sort_keys=False, ensure_ascii=False)
         file.write("\n")
         file.flush()
         os.fsync(file.fileno())
-    partial.rename(path)
 
 
 class RunWriter:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import logging
+from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 import polars as pl
 
 from assay.analysis.load.summary import per_second
 from assay.model.errors import RecordUnreadableError, UsageError, suggestion
+from assay.model.whole_file import whole_file
 from assay.record.layout import KIND_CEILING, RAW_DIR
 from assay.record.reader import damage_reported
 from assay.report.ceiling.document import ceiling_document
@@ -90,7 +92,8 @@ def _json(run: Run, out: Path) -> Path:
     path = out if out.suffix == ".json" else out / "document.json"
     path.parent.mkdir(parents=True, exist_ok=True)
     text = json.dumps(_document(run), indent=1, ensure_ascii=False)
-    path.write_text(f"{text}\n", encoding="utf-8")
+    with whole_file(path) as partial:
+        partial.write_text(f"{text}\n", encoding="utf-8")
     return path
 
 
@@ -105,12 +108,20 @@ def _tables(run: Run, to: str, out: Path) -> list[Path]:
     written = []
     for name, table in _all_tables(run):
         path = out / f"{name}.{to}"
-        if to == "csv":
-            inert_table(_flat(table)).write_csv(path)
-        else:
-            table.write_parquet(path)
+        with whole_file(path) as partial, partial.open("wb") as file:
+            if to == "csv":
+                inert_table(_flat(table)).write_csv(file)
+            else:
+                _write_parquet(table, file)
         written.append(path)
     return written
+
+
+def _write_parquet(table: pl.DataFrame, file: BinaryIO) -> None:
+    """Write a table by way of memory, because polars' error does not say that a disk is full."""
+    made = BytesIO()
+    table.write_parquet(made)
+    file.write(made.getbuffer())
 
 
 def _flat(table: pl.DataFrame) -> pl.DataFrame:

@@ -20,6 +20,7 @@ from assay.analysis.answers.kept import (
 )
 from assay.analysis.answers.states import executions
 from assay.model.kept_answer import KeptAnswer, text_digest, write_kept_answers
+from assay.model.whole_file import whole_file
 from assay.record.reader import read_result
 from assay.workloads.queries import cut_ends, ordered_by, reads
 from assay.workloads.rewriting.grammar import grammar_of
@@ -80,10 +81,8 @@ def write_answers(
     for row in answers:
         if row.answer is None or row.text is None:
             continue
-        path = folder / f"{row.operation}.csv"
-        partial = path.with_name(f"{path.name}.partial")
-        partial.write_text(row.text, encoding="utf-8")
-        partial.rename(path)
+        with whole_file(folder / f"{row.operation}.csv") as partial:
+            partial.write_text(row.text, encoding="utf-8")
         whole[row.operation] = row.answer
     write_kept_answers(folder, whole)
 
