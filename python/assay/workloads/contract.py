@@ -302,10 +302,7 @@ class Workload:
     ) -> tuple[list[StoredValue], list[str]]:
         """Return what columns could store of an operation, and the columns that it then reads.
 
-        The text has the default values of its parameters without a seed.
-
-        Raises:
-            UsageError: If the text is not one query, or computes nothing that a column could store.
+        Without a seed, parameters are the defaults. Raises `UsageError` if nothing can be stored.
         """
         from assay.workloads import rewriting
 
