@@ -17,7 +17,7 @@ def mysql_packet(number: int, body: bytes) -> bytes:
 def mysql_greeting(
     plugin: bytes = b"mysql_native_password", capabilities: int = CAPABILITIES
 ) -> bytes:
-    """What a server says first."""
+    """The greeting, which is the first packet of a server."""
     low, high = capabilities & 0xFFFF, capabilities >> 16
     body = b"\x0a9.7.0\0" + struct.pack("<I", 7) + NONCE[:8] + b"\0"
     body += struct.pack("<HBHHB", low, 45, 2, high, 21) + bytes(10) + NONCE[8:] + b"\0"

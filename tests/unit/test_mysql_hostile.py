@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import socket
-import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
 
@@ -14,14 +13,13 @@ from assay import _core
 from assay.engines.contract import EngineError
 from assay.engines.discovery import find_engine
 from assay.engines.mysql_family.connecting import connect, read_dsn, session_config
+from tests.hostile import Serve, serving
 from tests.mysql_peer import CAPABILITIES, MYSQL_OK, NONCE, mysql_greeting, mysql_packet
 
 PASSWORD = "learnt-by-whoever-asks"  # noqa: S105 - made up
 TIMEOUT_S = 1
 # An endless greeting would take hours, and a host that is busy takes some seconds.
 PATIENCE_S = 8.0
-
-Serve = Callable[[socket.socket], None]
 
 
 def silent(line: socket.socket) -> None:
@@ -69,21 +67,10 @@ def no_text(line: socket.socket) -> None:
 
 
 @contextmanager
-def serving(serve: Serve) -> Iterator[str]:
+def served(serve: Serve) -> Iterator[str]:
     """The address of a server that does one thing to whoever connects."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        listener.settimeout(PATIENCE_S)
-
-        def run() -> None:
-            line, _ = listener.accept()
-            line.settimeout(PATIENCE_S)
-            with line, suppress(OSError):
-                serve(line)
-
-        thread = threading.Thread(target=run)
-        thread.start()
-        yield f"127.0.0.1:{listener.getsockname()[1]}"
-        thread.join()
+    with serving(serve, PATIENCE_S) as port:
+        yield f"127.0.0.1:{port}"
 
 
 @pytest.mark.parametrize(
@@ -101,7 +88,7 @@ def serving(serve: Serve) -> Iterator[str]:
     ],
 )
 def test_administration_ends_in_time_with_one_message(serve: Serve, words: str) -> None:
-    with serving(serve) as place:
+    with served(serve) as place:
         begun_s = time.monotonic()
         with pytest.raises(EngineError, match=words) as refused:
             connect(read_dsn(f"mysql://me:{PASSWORD}@{place}/shop?connect_timeout={TIMEOUT_S}"))
@@ -118,7 +105,7 @@ def test_a_proof_from_which_a_password_can_be_computed_is_not_given() -> None:
         line.sendall(mysql_packet(2, b"\xfemysql_old_password\0" + NONCE[:8] + b"\0"))
         answers.append(line.recv(4096))
 
-    with serving(serve) as place, pytest.raises(EngineError, match="mysql_old_password"):
+    with served(serve) as place, pytest.raises(EngineError, match="mysql_old_password"):
         connect(read_dsn(f"mysql://me:{PASSWORD}@{place}/shop"))
     assert answers == [b""]
 
@@ -143,7 +130,7 @@ def test_a_server_that_answers_no_query_is_one_clear_error() -> None:
         line.recv(4096)
 
     engine = find_engine("mariadb").engine()
-    with serving(serve) as place, pytest.raises(EngineError, match="query for its version"):
+    with served(serve) as place, pytest.raises(EngineError, match="query for its version"):
         engine.attach(engine.address(f"mariadb://me:{PASSWORD}@{place}/shop"))
 
 
@@ -160,7 +147,7 @@ def switching(line: socket.socket) -> None:
 
 @pytest.mark.parametrize("serve", [silent, dripping, switching])
 def test_a_session_ends_its_login_in_time(serve: Serve) -> None:
-    with serving(serve) as place:
+    with served(serve) as place:
         address = read_dsn(f"mysql://me:{PASSWORD}@{place}/shop?connect_timeout={TIMEOUT_S}")
         begun_s = time.monotonic()
         with pytest.raises(_core.SessionOpenError, match="did not answer within 1 s") as refused:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import socket
 import struct
-import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
 
 from assay import _core
 from assay.engines.contract import EngineError
 from assay.engines.postgres_family.connecting import connect
+from tests.hostile import Serve, serving
 
 PASSWORD = "learnt-by-whoever-asks"  # noqa: S105 - made up
 # libpq takes no less.
@@ -22,8 +22,6 @@ TIMEOUT_S = 2
 PATIENCE_S = 12.0
 SCRIPT = '{"operations": []}'
 TRUSTED = b"R" + struct.pack(">II", 8, 0)
-
-Serve = Callable[[socket.socket], None]
 
 
 def message(kind: bytes, body: bytes) -> bytes:
@@ -70,31 +68,13 @@ def talkative(line: socket.socket) -> None:
 
 
 @contextmanager
-def serving(serve: Serve) -> Iterator[str]:
+def served(serve: Serve) -> Iterator[str]:
     """The DSN of a server that does one thing to whoever connects."""
-    ended = threading.Event()
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        listener.settimeout(0.1)
-
-        def run() -> None:
-            while not ended.is_set():
-                with suppress(TimeoutError):
-                    line, _ = listener.accept()
-                    line.settimeout(PATIENCE_S)
-                    with line, suppress(OSError):
-                        serve(line)
-
-        thread = threading.Thread(target=run)
-        thread.start()
-        port = listener.getsockname()[1]
-        try:
-            yield (
-                f"host=127.0.0.1 port={port} dbname=shop user=me password={PASSWORD}"
-                f" connect_timeout={TIMEOUT_S} sslmode=disable"
-            )
-        finally:
-            ended.set()
-            thread.join()
+    with serving(serve, PATIENCE_S) as port:
+        yield (
+            f"host=127.0.0.1 port={port} dbname=shop user=me password={PASSWORD}"
+            f" connect_timeout={TIMEOUT_S} sslmode=disable"
+        )
 
 
 @pytest.mark.parametrize(
@@ -109,7 +89,7 @@ def serving(serve: Serve) -> Iterator[str]:
     ],
 )
 def test_a_session_ends_its_start_in_time_with_one_message(serve: Serve, words: str) -> None:
-    with serving(serve) as dsn:
+    with served(serve) as dsn:
         begun_s = time.monotonic()
         with pytest.raises(_core.SessionOpenError, match=words) as refused:
             _core.PostgresSession(dsn, SCRIPT, 1, 0)
@@ -119,7 +99,7 @@ def test_a_session_ends_its_start_in_time_with_one_message(serve: Serve, words: 
 
 @pytest.mark.parametrize("serve", [silent, dripping, http, closing, long])
 def test_administration_ends_in_time_with_one_message(serve: Serve) -> None:
-    with serving(serve) as dsn:
+    with served(serve) as dsn:
         begun_s = time.monotonic()
         with pytest.raises(EngineError) as refused:
             connect(dsn, "a test", "PostgreSQL")

@@ -1,4 +1,4 @@
-"""What a tried change makes wrong although it saves time, from the records of both runs."""
+"""A change that saves time but harms: wrong answers, other rows, failed operations."""
 
 from __future__ import annotations
 

@@ -24,9 +24,9 @@ pub(super) fn resolve(pid: u32, addresses: &[u64], roots: &SymbolRoots) -> Resol
     let text = places(pid, roots).iter().find_map(|path| read_list(path, owner, begun));
     let Some(text) = text else {
         let note = format!(
-            "Generated code of process {pid} has no names: it wrote no perf-{pid}.map that is a \
-             file of its own user and newer than the process. Many runtimes do if they are told \
-             to, the JVM by -XX:+DumpPerfMapAtExit or jcmd."
+            "Generated code of process {pid} has no names: there is no file perf-{pid}.map that the \
+             process's user wrote after the process had started. Many runtimes write it if they \
+             are told to, the JVM by -XX:+DumpPerfMapAtExit or jcmd."
         );
         return Resolved::nothing(addresses, note);
     };

@@ -1,4 +1,4 @@
-"""Finds what a tried change makes wrong: answers, rows, or operations that fail."""
+"""Finds the harm of a tried change: wrong answers, other rows, or operations that fail."""
 
 from __future__ import annotations
 
