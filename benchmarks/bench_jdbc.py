@@ -4,7 +4,7 @@ The same operations on the same tables, over loopback, in interleaved rounds: pr
 SELECTs of one client and of eight, the TPC-B-like transaction, and a result of 100,000 rows. Each
 ratio is of one round, bridged by native: operations a second, the driver's CPU an operation, and
 driver and bridge together. A line tells their median and range. The Java process is warm: a round
-that is not told comes first.
+that is not told comes first, except with `--no-warm-up`.
 
     .venv/bin/python benchmarks/bench_jdbc.py [--rounds 5] [--seconds 3] [--engine postgresql@16]
 """
@@ -60,6 +60,7 @@ def main() -> None:
     options.add_argument("--engine", default="postgresql@15")
     options.add_argument("--scale", type=int, default=SCALE, help="of pgbench's tables")
     options.add_argument("--clients", type=int, help="only with so many")
+    options.add_argument("--no-warm-up", action="store_true", help="the first round counts")
     options.add_argument("--child", help=argparse.SUPPRESS)
     asked = options.parse_args()
     if asked.child is not None:
@@ -71,7 +72,7 @@ def main() -> None:
         prepare(running, asked.scale)
         ways = {"native": {"dsn": running.dsn}, "bridged": {"jdbc": address(running, socket)}}
         taken: dict[tuple[str, int], list[dict[str, dict[str, float]]]] = {c: [] for c in cells}
-        for number in range(asked.rounds + 1):
+        for number in range(1 if asked.no_warm_up else 0, asked.rounds + 1):
             for cell in cells:
                 order = list(ways) if number % 2 else list(ways)[::-1]
                 by_way = {way: measured(ways[way], cell, asked, pid) for way in order}

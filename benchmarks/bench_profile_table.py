@@ -52,7 +52,7 @@ def main() -> None:
     perf.program()
     with tempfile.TemporaryDirectory() as place:
         run = [*ASSAY, "run", "tpch", "--engine", asked.engine, "--scale", str(asked.scale)]
-        run += ["--runs", f"{place}/runs"]
+        run += ["--runs", f"{place}/runs", "--no-plans"]
         rate = table(profiled(Path(place), run, asked.hz, asked.trial))["samples"] / asked.trial
         compare(Path(place), run, asked.hz, asked.samples / rate, asked.rounds)
 

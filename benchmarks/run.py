@@ -56,7 +56,7 @@ SMOKE: dict[str, tuple[str, ...]] = {
         "--time",
         "0.2",
     ),
-    "damaged_records": ("--flips", "19"),
+    "damaged_records": ("--flips", "8"),
     "driver_null": ("--operations", "2000"),
     "driver_vs_peers": (
         "--rounds",
@@ -73,9 +73,9 @@ SMOKE: dict[str, tuple[str, ...]] = {
     "engine_kills": ("--smoke", "--engine", "sqlite"),
     "fleet": ("--seconds", "0.5", "--smoke"),
     "fuzz": ("--smoke", "--python-only"),
-    "jdbc": ("--rounds", "1", "--seconds", "0.1", "--clients", "1", "--scale", "2"),
+    "jdbc": ("--rounds=1", "--seconds=0.1", "--clients=1", "--scale=1", "--no-warm-up"),
     # Beside other tests, a run writes later than on a host of its own.
-    "kills": ("--kind", "embedded, load", "--kills", "2", "--lost-max", "30"),
+    "kills": ("--kind", "embedded, load", "--kills", "1", "--lost-max", "30"),
     "planted_causes": ("--smoke",),
     "probe_overhead": (
         "--engine=postgresql",
@@ -84,9 +84,9 @@ SMOKE: dict[str, tuple[str, ...]] = {
         "--seconds=0.2",
         "--turn=0.2",
     ),
-    "profile_agreement": ("--scale", "0.01", "--seconds", "0.5"),
+    "profile_agreement": ("--scale", "0.01", "--seconds", "0.5", "--engine", "postgresql"),
     "profile_overhead": ("--engine=duckdb", "--scale=0.01", "--pairs=1", "--seconds=0.2"),
-    "profile_table": ("--scale=0.01", "--samples=200", "--rounds=1", "--trial=0.3", "--hz=499"),
+    "profile_table": ("--scale=0.01", "--samples=100", "--rounds=1", "--trial=0.1", "--hz=499"),
     "reference_memory": ("--scale", "0.01"),
     "soak": ("--smoke",),
     "sqlite_binding": ("--scale", "0.01", "--rounds", "1"),

@@ -243,9 +243,11 @@ class Lab:
     ) -> list[Doing]:
         """What the session's thread does through passes of an operation, which are noted."""
         done: list[Doing] = []
+        ended_ns = BEGUN_NS
         for _ in range(passes):
-            done += [lasting(rest, self.dice.uniform(15.0, 40.0)), *mixed(shares, ms, self.dice)]
-            ended_ns = BEGUN_NS + sum(round(doing.ms * MS) for doing in done)
+            more = [lasting(rest, self.dice.uniform(15.0, 40.0)), *mixed(shares, ms, self.dice)]
+            ended_ns += sum(round(doing.ms * MS) for doing in more)
+            done += more
             began_ns = ended_ns - round(ms * MS)
             self.events.append(an_event(len(self.events), operation, began_ns, ms))
         return [*done, lasting(rest, 1)]

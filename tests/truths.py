@@ -484,6 +484,7 @@ TRUTHS = (
         0.02,
         ("Statement 1 of q1 uses one generic plan for all parameter values", "10.0 s", "3.00 s"),
         ("plan:q1", "clock:q1"),
+        ("named-setting", "plan_mode"),
     ),
     Truth(
         "index-filter",

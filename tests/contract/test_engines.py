@@ -29,7 +29,7 @@ from assay.engines.loading import BulkLoads, LoadsTriples, Prepares
 from assay.model.language import SPARQL, SQL
 from assay.model.script import Script, ScriptOperation, ScriptStatement
 from assay.model.secrets import is_secret
-from assay.model.sql import column_statement
+from assay.model.sql import alike_statement, column_statement
 from assay.workloads.discovery import find_workload
 
 if TYPE_CHECKING:
@@ -248,7 +248,8 @@ class TestAdvice:
         engine, facts = folder.engine(), folder.advising()
         assert isinstance(engine, Prepares)
         started = engine.start(place, {})
-        engine.prepare(started, 'create table "a table" (n integer, "a column" integer);')
+        columns = 'n integer, "a column" integer, "a text" varchar(10)'
+        engine.prepare(started, f'create table "a table" ({columns});')
         if "trigger" in facts.statements:
             engine.prepare(started, A_TRIGGER)
         for doing, file in facts.statements.items():
@@ -256,6 +257,9 @@ class TestAdvice:
             sql = facts.statement(template, "a table", ["n", "a column"], trigger="a trigger")
             if doing == "stored-values":
                 sql = column_statement(template, "a table", "a sum", "bigint", "n + n")
+            if doing == "alike-columns":
+                text = ("a table", "a text")
+                sql = alike_statement(template, text, text)
             engine.prepare(started, sql)
         assert engine.count(started, "a table") == 0
         engine.stop(started)

@@ -24,6 +24,8 @@ COMMAND_PATIENCE_S = 300.0
 DISK, MEMORY = Path("/var/tmp"), Path("/dev/shm")  # noqa: S108 - places that a server's user reaches
 ROOM_BYTES = 2 << 30
 SMALL = ["--scale", "0.01", "--min-time", "300ms"]
+# For a test that does not depend on which queries there are.
+FEW = [*SMALL, "-o", "q01", "-o", "q06", "--no-plans"]
 # The version that needs nothing of the host but pip, which every virtual environment has.
 POSTGRESQL = "postgresql@16"
 
@@ -66,19 +68,22 @@ class Lab:
         return {**os.environ, **places, **self.extra_env}
 
     def assay(
-        self, *arguments: str, prefix: tuple[str, ...] = ()
+        self,
+        *arguments: str,
+        prefix: tuple[str, ...] = (),
+        patience_s: float = COMMAND_PATIENCE_S,
     ) -> subprocess.CompletedProcess[str]:
         """Runs a command in a fork (`tests/forks.py`); behind a prefix the executable itself."""
         env = self.env()
         if self.in_forks and not prefix and forks().fit(env):
-            return forks().run(arguments, env, COMMAND_PATIENCE_S)
+            return forks().run(arguments, env, patience_s)
         command = [*prefix, str(ASSAY), *arguments]
         return subprocess.run(
             command,
             env=env,
             capture_output=True,
             text=True,
-            timeout=COMMAND_PATIENCE_S,
+            timeout=patience_s,
             check=False,
         )
 
@@ -194,10 +199,18 @@ def wait_for_phase(
     from assay.model.errors import RecordUnreadableError
     from assay.record.reader import Run
 
+    read_bytes = 0
+
     def seen() -> bool:
+        nonlocal read_bytes
         assert started.poll() is None, started.communicate()
         if not lab.runs.exists() or not any(lab.runs.iterdir()):
             return False
+        file = lab.latest() / "raw" / "events.arrows"
+        # A process that waits must not take the time of the one that it waits for.
+        if not file.exists() or (size_bytes := file.stat().st_size) == read_bytes:
+            return False
+        read_bytes = size_bytes
         try:
             events = Run(lab.latest()).table("events")
         except RecordUnreadableError:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import signal
@@ -13,19 +12,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import jsonschema
 import pytest
 
-import assay
 from assay.analysis.ceiling.trials import read_ceiling
 from assay.model.errors import RecordUnreadableError
 from assay.record.reader import Run
 from tests.e2e.conftest import DISK, MEMORY, Lab, end, wait_until
+from tests.schemas import CEILING_SCHEMA, validator
 
 SMALL = ["--quick", "--size", "128MB", "--time", "5ms", "--rounds", "1"]
 ENDLESS = ["--only", "disk", "--size", "128MB", "--time", "200ms", "--rounds", "100"]
 WITHOUT_IO_URING = Path(__file__).with_name("without_io_uring.py")
-SCHEMA = Path(assay.__file__).parent / "report" / "ceiling" / "document.schema.json"
 
 
 @pytest.fixture
@@ -52,7 +49,7 @@ def begun(lab: Lab, place: Path) -> subprocess.Popen[str]:
 
 def test_a_sweep_is_a_record_like_any_other(lab: Lab, place: Path) -> None:
     document = lab.document("ceiling", *SMALL, "--dir", str(place))
-    jsonschema.validate(document, json.loads(SCHEMA.read_text(encoding="utf-8")))
+    validator(CEILING_SCHEMA).validate(document)
     assert list(place.iterdir()) == []
     assert document["status"] == "complete"
     reads = [p for p in document["disk"] if p["operation"] == "read" and p["cache"] == "direct"]

@@ -13,7 +13,7 @@ from assay.model.errors import UsageError
 from assay.running.changes.device import why_not
 from assay.running.changes.limits.group import check
 from assay.running.changes.limits.hierarchies import find_hierarchies
-from tests.e2e.conftest import PATIENCE_S, POSTGRESQL, SMALL, Lab, wait_for_phase, wait_until
+from tests.e2e.conftest import FEW, PATIENCE_S, POSTGRESQL, Lab, wait_for_phase, wait_until
 
 LIMITS = ["cpu", "read-rate", "write-rate", "memory"]
 MIB = 1 << 20
@@ -53,7 +53,7 @@ def changed(lab: Lab) -> list[str]:
 
 
 def test_an_engine_that_its_memory_limit_killed_is_told_so_first(lab: Lab) -> None:
-    ended = lab.assay("run", "tpch", *SMALL, "--no-plans", "--limit", "memory=24MB")
+    ended = lab.assay("run", "tpch", *FEW, "--limit", "memory=24MB")
     assert ended.returncode == 2, ended.stderr
     (said, *_) = [line for line in ended.stderr.splitlines() if line.startswith("assay: ")]
     assert said.startswith("assay: the memory limit of 24 MiB (--limit memory) killed a process")
@@ -61,7 +61,7 @@ def test_an_engine_that_its_memory_limit_killed_is_told_so_first(lab: Lab) -> No
 
 
 def test_a_run_with_all_of_it(lab: Lab) -> None:
-    document = lab.document("run", "tpch", *SMALL, "--no-plans", "--state", "cold", *ALL)
+    document = lab.document("run", "tpch", *FEW, "--state", "cold", *ALL)
     changes = document["changes"]
     limits = {limit["name"]: limit for limit in changes["limits"]}
     assert {name: amount["effective"] for name, amount in limits.items()} == {

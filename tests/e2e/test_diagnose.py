@@ -99,7 +99,7 @@ def test_a_cause_is_confirmed_and_a_stopped_diagnosis_goes_on(
     views: Path, server_place: Path
 ) -> None:
     asked = ("diagnose", str(views), *SHORT)
-    given = (*asked, "--budget", "2m")
+    given = (*asked, "--budget", "3m")
     with laboratory_in_memory(server_place) as lab:
         said = stopped_after(lab, (*asked, "--budget", "1m"), "round 1  ")
         assert "the same command goes on" in said
@@ -176,7 +176,7 @@ def test_on_a_running_server_a_killed_diagnosis_leaves_nothing_and_is_taken_up(
         untried = [cause for step in without["steps"] for cause in step["cannot_be_tried"]]
         assert any("--allow-changes" in cause["why"] for cause in untried)
         assert trade.asked(INDEXES) == []
-        allowed = (*given, "--allow-changes", "--budget", "1m")
+        allowed = (*given, "--allow-changes", "--budget", "3m")
         started = lab.begin(*allowed)
         wait_until(lambda: trade.asked(INDEXES) != [], "an index is tried")
         started.kill()

@@ -134,3 +134,40 @@ def test_statements_that_commit_one_by_one_are_put_into_one_transaction(
         assert (tried["key"], tried["rounds"] > 0) == ("autocommit:save", True)
         # A commit instead of five saves most of the time, which a busy host does not hide.
         assert tried["gain"]["share"] > 0, tried["says"]
+
+
+STOCK = """create table stock (article integer primary key, reserved integer not null);
+insert into stock select i, 0 from generate_series(1, 1000) as i;
+"""
+# The row stays locked while the client waits for another service.
+RESERVE = """begin;
+update stock set reserved = reserved + 1 where article = {article};
+select pg_sleep(0.004);
+commit
+"""
+
+
+@pytest.mark.parametrize("article", ["7", "${article}"], ids=["cause", "counterpart"])
+def test_clients_that_lock_the_same_row_are_tried_with_one_client(
+    server_place: Path, tmp_path: Path, article: str
+) -> None:
+    folder = folder_of(tmp_path, reserve=RESERVE.format(article=article))
+    (folder / "tables.sql").write_text(STOCK, encoding="utf-8")
+    parameters = "[operations.reserve.parameters]\narticle = { integer = [1, 1000] }\n"
+    manifest = 'setup = ["tables.sql"]\nretries = 100\n'
+    if article != "7":
+        manifest += f"[operations.reserve]\n{parameters}"
+    (folder / "workload.toml").write_text(manifest, encoding="utf-8")
+    load = ("--clients", "4", "--time", "2s", "--warmup", "300ms", "--durability", "relaxed")
+    given = (str(folder), "--engine", "postgresql", *load, "--budget", "1m")
+    with server_laboratory(server_place) as lab:
+        document = diagnosed(lab, *given)
+        if article != "7":
+            assert "one client alone" not in json.dumps(document)
+            return
+        tried = tried_in(document)["one client alone"]
+        assert tried["key"] == "lock-wait:reserve"
+        # Four clients wait for one row for three quarters of their time.
+        assert tried["gain"]["share"] > 0.5, tried["says"]
+        assert not tried["recommended"]
+        assert document["steps"][0]["kept"] is None

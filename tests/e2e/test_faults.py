@@ -14,6 +14,7 @@ import pytest
 import assay
 from assay.running.changes.left_behind import DATA
 from tests.e2e.conftest import (
+    FEW,
     SMALL,
     Lab,
     copy_data,
@@ -130,7 +131,7 @@ def _corrupt(dataset: Path, *, forge: bool) -> None:
 def test_a_wrong_answer_never_looks_like_a_result(own_cache_lab, loaded):
     lab = own_cache_lab
     _corrupt(copy_data(lab, loaded, "duckdb"), forge=True)
-    document = lab.document("run", "tpch", *SMALL, "--no-plans", code=3)
+    document = lab.document("run", "tpch", *FEW, code=3)
     assert document["verdict"] == "invalid"
     assert document["checks"][0]["check"] == "answers"
     assert "instead of" in document["checks"][0]["reason"]
@@ -143,7 +144,7 @@ def test_a_wrong_answer_never_looks_like_a_result(own_cache_lab, loaded):
 def test_damaged_data_is_noticed_and_made_anew(own_cache_lab, loaded):
     lab = own_cache_lab
     _corrupt(copy_data(lab, loaded, "duckdb"), forge=False)
-    document = lab.document("run", "tpch", *SMALL, "--no-plans")
+    document = lab.document("run", "tpch", *FEW)
     assert {c["check"]: c["verdict"] for c in document["checks"]}["answers"] == "valid"
     log = (Path(document["path"]) / "raw" / "assay.log").read_text()
     assert "is damaged (assay.duckdb is not what was loaded), so Assay makes it again" in log

@@ -7,8 +7,10 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
+import psycopg
 import pytest
 
 from tests.e2e.conftest import server_laboratory, wait_until
@@ -112,6 +114,31 @@ def test_killed_with_the_change_made_it_is_taken_back(journey, sales):
     begun.communicate()
     wait_until(lambda: sales.asked(INDEXES) == [], "no index")
     lab.assert_nothing_left()
+
+
+def test_with_all_processes_killed_the_server_does_not_go_on_with_the_index(journey, sales):
+    """The index waits for another client's transaction while all processes of the run are killed.
+
+    The server then notices that its client is gone, and the next run begins without the index.
+    """
+    lab, asked, document = journey
+    arguments = ("try", document["run"], KEY, "--dsn", asked[2], "--allow-changes", "--again")
+    with psycopg.connect(sales.dsn()) as writing:
+        writing.execute("insert into sales.orders values (0, -1, '')")
+        begun = lab.begin(*arguments)
+        wait_until(lambda: sales.asked(INDEXES) != [], "the index, not complete yet")
+        begun.kill()
+        while strays := lab.strays():
+            for pid in strays:
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+        begun.communicate()
+        wait_until(lambda: not sales.busy(), "no statement of Assay on the server")
+        writing.rollback()
+    tried = lab.document(*arguments)
+    (operation,) = [row for row in tried["operations"] if row["operation"] == "by_customer"]
+    assert operation["gain"]["share"] > 0.5
+    assert sales.asked(INDEXES) == []
 
 
 def test_the_notebook_of_the_journey_runs_from_its_first_cell_to_its_last(journey, sales):

@@ -8,13 +8,13 @@ import signal
 from pathlib import Path
 
 import duckdb
-import jsonschema
 import pytest
 
 from assay.analysis.plans.recorded import captured, read_plans
 from assay.record.reader import Run
 from assay.running.processes.process_table import read_process
 from tests.e2e.conftest import (
+    FEW,
     PATIENCE_S,
     POSTGRESQL,
     SMALL,
@@ -23,7 +23,7 @@ from tests.e2e.conftest import (
     end,
     wait_until,
 )
-from tests.e2e.test_run import SCHEMA
+from tests.schemas import RUN_SCHEMA, validator
 
 TABLES = {"customer", "lineitem", "nation", "orders", "part", "partsupp", "region", "supplier"}
 
@@ -73,7 +73,7 @@ def on_postgresql(postgresql_run: tuple[Lab, dict]) -> tuple[Lab, dict]:
 class TestDuckDB:
     def test_all_queries_have_theirs(self, on_duckdb: tuple[Lab, dict]) -> None:
         _, document = on_duckdb
-        jsonschema.validate(document, json.loads(SCHEMA.read_text()))
+        validator(RUN_SCHEMA).validate(document)
         assert_all_are_whole(document, 22)
         read = {
             node.object
@@ -120,7 +120,7 @@ class TestDuckDB:
         assert f"in {len(changed)} of 22 operations" in shown.stdout
 
     def test_none_are_asked_where_none_are_wanted(self, lab: Lab) -> None:
-        document = lab.document("run", "tpch", *SMALL, "--no-plans")
+        document = lab.document("run", "tpch", *FEW)
         assert document["plans"] == {}
         assert "--no-plans" in document["plan_capture"]["reason"]
         assert not (lab.latest() / "raw" / "plans").exists()
@@ -196,7 +196,7 @@ class TestDuckDB:
 class TestPostgreSQL:
     def test_all_queries_have_theirs(self, on_postgresql: tuple[Lab, dict]) -> None:
         _, document = on_postgresql
-        jsonschema.validate(document, json.loads(SCHEMA.read_text()))
+        validator(RUN_SCHEMA).validate(document)
         assert_all_are_whole(document, 22)
         nodes = [
             node

@@ -7,7 +7,6 @@ import os
 import re
 from pathlib import Path
 
-import jsonschema
 import polars as pl
 import pytest
 
@@ -18,7 +17,7 @@ from tests.e2e.conftest import (
     Lab,
     wait_for_phase,
 )
-from tests.e2e.test_run import SCHEMA
+from tests.schemas import RUN_SCHEMA, validator
 
 ON_POSTGRESQL = ["--engine", POSTGRESQL, "--scale", "0.01"]
 BRIEF = ["--time", "1s", "--warmup", "200ms"]
@@ -44,7 +43,7 @@ def measured(postgresql_run):
 
 def test_all_answers_are_right_and_the_document_follows_its_schema(measured):
     _, document = measured
-    jsonschema.validate(document, json.loads(SCHEMA.read_text()))
+    validator(RUN_SCHEMA).validate(document)
     assert "22 of 22" in reason(document, "answers")
     check_verdicts = verdicts(document)
     assert {

@@ -14,8 +14,8 @@ import pytest
 from assay.analysis.profile.samples import read_profile, shares
 from assay.record.reader import Run
 from tests.e2e.conftest import (
+    FEW,
     POSTGRESQL,
-    SMALL,
     Lab,
     end,
     run_once,
@@ -75,7 +75,7 @@ def test_a_mix_is_read_by_session(server_lab):
 
 def test_a_kernel_that_refuses_is_told_with_its_mend(lab):
     prefix = (sys.executable, str(WITHOUT_PERF))
-    document = lab.document("run", "tpch", *SMALL, "--profile", prefix=prefix)
+    document = lab.document("run", "tpch", *FEW, "--profile", prefix=prefix)
     assert document["profile"] is None
     error = json.loads((lab.latest() / "run.json").read_text())["probes"]["profile"]["error"]
     assert "perf_event_paranoid" in error

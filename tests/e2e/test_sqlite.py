@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 import assay
-from tests.e2e.conftest import SMALL, copy_data, end, run_once, wait_for_phase, wait_until
+from tests.e2e.conftest import FEW, SMALL, copy_data, end, run_once, wait_for_phase, wait_until
 from tests.e2e.program_plans import assert_programs_have_plans
 
 SQLITE = ("--engine", "sqlite")
@@ -104,7 +104,7 @@ def test_wrong_rows_are_wrong_answers(own_cache_lab, measured):
     manifest = json.loads((dataset / "manifest.json").read_text())
     manifest["files"]["assay.sqlite"]["sha256"] = file_sha256(database)
     (dataset / "manifest.json").write_text(json.dumps(manifest))
-    document = lab.document("run", "tpch", *SQLITE, *SMALL, "--no-plans", code=3)
+    document = lab.document("run", "tpch", *SQLITE, *FEW, code=3)
     assert document["verdict"] == "invalid"
     assert "instead of" in document["checks"][0]["reason"]
 

@@ -17,6 +17,7 @@ from tests.e2e.server import DATABASE, HOST, PASSWORD
 ENGINES = pytest.mark.parametrize("engine", ["duckdb", POSTGRESQL])
 SCALE = ["--scale", "0.01"]
 PLAIN = ["--no-plans"]
+ONE = ["--operation", "q06"]
 # On these there is no other place for a file's pages than memory.
 OF_MEMORY = {"tmpfs", "ramfs"}
 
@@ -89,7 +90,7 @@ def test_os_warm_has_all_files_in_memory(lab: Lab, engine: str) -> None:
 
 @ENGINES
 def test_hot_has_as_many_passes_as_it_says(lab: Lab, engine: str) -> None:
-    asked = ["--state", "hot:2", "--min-time", "100ms"]
+    asked = ["--state", "hot:2", "--min-time", "100ms", *ONE]
     document = lab.document("run", "tpch", "--engine", engine, *SCALE, *asked, *PLAIN)
     assert phases(lab)[0] == ("warmup", 2)
     assert document["state"]["passes"] == 2
@@ -111,7 +112,7 @@ def test_what_prepare_changed_is_cold_too(lab: Lab, engine: str, tmp_path: Any) 
 
 def test_passes_are_repeated_in_a_cold_run_where_that_is_asked_for(lab: Lab) -> None:
     # A pass of one query ends within the second on a busy host, too.
-    asked = ["--operation", "q06", "--state", "cold", "--min-time", "1s"]
+    asked = [*ONE, "--state", "cold", "--min-time", "1s"]
     lab.document("run", "tpch", *SCALE, *asked, *PLAIN)
     ((name, passes),) = phases(lab)
     assert (name, passes > 1) == ("measured", True)
@@ -125,7 +126,7 @@ def test_a_mix_in_a_cold_state_has_no_warm_up(lab: Lab) -> None:
 
 
 def test_the_buffer_is_the_engines_own_setting(lab: Lab) -> None:
-    asked = ["--engine", POSTGRESQL, *SCALE, "--buffer", "64MB", "--min-time", "10ms"]
+    asked = ["--engine", POSTGRESQL, *SCALE, "--buffer", "64MB", "--min-time", "10ms", *ONE]
     lab.document("run", "tpch", *asked, *PLAIN)
     assert _recorded(lab)["request"]["settings"] == {"shared_buffers": "64MB"}
     document = json.loads((lab.latest() / "environment.json").read_text())
@@ -136,7 +137,7 @@ def test_the_client_is_kept_off_the_engines_cpus(lab: Lab) -> None:
     first, *rest = sorted(os.sched_getaffinity(0))
     if not rest:
         pytest.skip("there is one CPU: no other is left for the client")
-    pin = ["--pin", f"engine={first},client=rest", "--min-time", "10ms"]
+    pin = ["--pin", f"engine={first},client=rest", "--min-time", "10ms", *ONE]
     lab.document("run", "tpch", "--engine", POSTGRESQL, *SCALE, *pin, *PLAIN)
     document = json.loads((lab.latest() / "environment.json").read_text())
     assert document["pin"] == {"engine": [first], "client": rest}

@@ -8,7 +8,6 @@ import signal
 from collections.abc import Iterator
 from pathlib import Path
 
-import jsonschema
 import pytest
 
 from tests.e2e.conftest import (
@@ -18,7 +17,7 @@ from tests.e2e.conftest import (
     laboratory_in_memory,
     wait_for_phase,
 )
-from tests.e2e.test_run import SCHEMA
+from tests.schemas import RUN_SCHEMA, validator
 
 ON_POSTGRESQL = ["--engine", POSTGRESQL, "--no-plans", "--warmup", "200ms"]
 TPCC = ["run", "tpcc", *ON_POSTGRESQL, "--warehouses", "1"]
@@ -44,7 +43,7 @@ def tpcc(laboratory: Lab) -> dict:
 
 
 def test_the_mix_is_whole_and_the_data_are_consistent(tpcc: dict) -> None:
-    jsonschema.validate(tpcc, json.loads(SCHEMA.read_text()))
+    validator(RUN_SCHEMA).validate(tpcc)
     transactions = tpcc["transactions"]
     assert [transaction["name"] for transaction in transactions["types"]] == TYPES
     assert transactions["rate"]["name"] == "NOPM"

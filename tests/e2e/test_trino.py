@@ -29,7 +29,7 @@ def _brought() -> None:
 
 
 def coordinator_port(lab: Lab) -> str:
-    (file,) = lab.instances.glob("*/server/nodes/coordinator/config.properties")
+    (file,) = lab.instances.glob("*/server/coordinator/config.properties")
     properties = dict(line.split("=", 1) for line in file.read_text(encoding="utf-8").splitlines())
     return properties["http-server.http.port"]
 

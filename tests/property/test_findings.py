@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -17,7 +18,7 @@ from assay.analysis.host.accounts import Accounts
 from assay.analysis.load.latency import Window, distribution
 from assay.analysis.load.summary import LoadSummary, OperationLoad, Pace
 from assay.analysis.load_plan import Load
-from assay.model.finding import TELLS
+from assay.model.finding import TELLS, Finding
 from assay.model.plan import OPERATORS, Plan, PlanNode
 from tests.cases import ADVICE, HOST, RUN, SETTINGS, executions, operation
 from tests.truths import TRUTHS, Truth
@@ -176,7 +177,20 @@ def cases(draw: st.DrawFn) -> Case:
 
 @settings(max_examples=300, deadline=None)
 @given(cases())
-def test_no_finding_breaks_down_and_all_keep_their_bounds(case: Case) -> None:
+def test_findings_never_break_down_and_keep_their_bounds_their_order_and_their_parts(
+    case: Case,
+) -> None:
+    # Drawing a case takes longer than all that is looked at in it.
+    assert_bounds(case)
+    all_findings = findings(case)
+    assert_order(all_findings)
+    assert_parts(all_findings, case)
+    for tree in [*case.trees.values(), *([case.time] if case.time else [])]:
+        assert tree.closure_error < 1e-6
+
+
+def assert_bounds(case: Case) -> None:
+    """Shares and intervals of every finding are within 0 and 1, and it can be written as JSON."""
     for method, find in methods().items():
         for finding in find(case):
             assert finding.method == method
@@ -192,10 +206,8 @@ def test_no_finding_breaks_down_and_all_keep_their_bounds(case: Case) -> None:
             assert json.loads(json.dumps(finding.facts(), allow_nan=False))["claim"]
 
 
-@settings(max_examples=100, deadline=None)
-@given(cases())
-def test_they_are_told_in_order(case: Case) -> None:
-    all_findings = findings(case)
+def assert_order(all_findings: Sequence[Finding]) -> None:
+    """Findings are ordered by kind, then by certainty, then by effect; one at most is the bound."""
     ranks = [TELLS.index(finding.tells) for finding in all_findings]
     assert ranks == sorted(ranks)
     assert ranks.count(TELLS.index("bound")) <= 1
@@ -210,22 +222,13 @@ def test_they_are_told_in_order(case: Case) -> None:
             assert effects == sorted(effects, reverse=True)
 
 
-@settings(max_examples=200, deadline=None)
-@given(cases())
-def test_no_cause_claims_more_than_its_part_of_the_time(case: Case) -> None:
-    for finding in findings(case):
+def assert_parts(all_findings: Sequence[Finding], case: Case) -> None:
+    """No cause claims more than its part of an operation's time."""
+    for finding in all_findings:
         if finding.tells == "cause" and finding.part is not None:
             for name, fraction in finding.fractions.items():
                 if name in case.trees:
                     assert fraction <= case.trees[name].share_of(finding.part) + 1e-9
-
-
-@settings(max_examples=200, deadline=None)
-@given(cases())
-def test_nodes_of_time_trees_are_the_sums_of_their_parts(case: Case) -> None:
-    trees = [*case.trees.values(), *([case.time] if case.time else [])]
-    for tree in trees:
-        assert tree.closure_error < 1e-6
 
 
 NOTHING: dict[str, Any] = {

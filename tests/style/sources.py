@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import gc
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,6 +12,11 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "python" / "assay"
+
+# Nodes that contain statements.
+HOLD_STATEMENTS = (ast.stmt, ast.ExceptHandler, ast.match_case)
+# Trees live until the end: searching them at each collection takes longer than parsing.
+gc.set_threshold(100_000)
 
 
 @dataclass(frozen=True)
@@ -48,8 +54,14 @@ def tree(path: Path) -> ast.Module:
     return ast.parse(path.read_text("utf-8"))
 
 
+@cache
+def nodes(path: Path) -> tuple[ast.AST, ...]:
+    """All nodes of a file's tree, as `ast.walk` yields them."""
+    return tuple(ast.walk(tree(path)))
+
+
 def python_functions(path: Path) -> Iterator[Function]:
-    for node in ast.walk(tree(path)):
+    for node in nodes(path):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             lines = (node.end_lineno or node.lineno) - node.lineno + 1
             yield Function(relative(path), node.name, lines)
@@ -58,11 +70,11 @@ def python_functions(path: Path) -> Iterator[Function]:
 def python_texts(path: Path) -> Iterator[str]:
     """String literals that are not documentation."""
     documentation = set()
-    for node in ast.walk(tree(path)):
+    for node in nodes(path):
         body = getattr(node, "body", None)
         if isinstance(body, list):
             documentation |= {id(part.value) for part in body if isinstance(part, ast.Expr)}
-    for node in ast.walk(tree(path)):
+    for node in nodes(path):
         if isinstance(node, ast.JoinedStr):
             yield "".join(
                 str(part.value) if isinstance(part, ast.Constant) else "?" for part in node.values
@@ -132,7 +144,7 @@ def _end_of_body(code: str, begin: int) -> int | None:
 def imports(path: Path) -> frozenset[str]:
     """Names of modules that a module imports anywhere, and of what it takes from them."""
     names: set[str] = set()
-    for node in ast.walk(tree(path)):
+    for node in nodes(path):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:

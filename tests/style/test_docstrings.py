@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 
 import pytest
 
@@ -56,8 +57,8 @@ class First:
         return re.findall(r"[\w`'.-]+", self.line)
 
 
-def documented(tree: ast.Module, file: str) -> Iterator[tuple[Documented, str, First]]:
-    for node in ast.walk(tree):
+def documented(nodes: Iterable[ast.AST], file: str) -> Iterator[tuple[Documented, str, First]]:
+    for node in nodes:
         if isinstance(node, Documented) and (text := ast.get_docstring(node)):
             name = getattr(node, "name", "")
             place = f"{file}:{node.body[0].lineno} {name}".rstrip()
@@ -96,27 +97,32 @@ RULES: dict[str, Callable[[First], bool]] = {
 }
 
 
+@cache
+def first_lines() -> list[First]:
+    """The first line of every docstring of the package."""
+    return [
+        first
+        for path in python_files()
+        for _, _, first in documented(sources.nodes(path), path.relative_to(PACKAGE).as_posix())
+    ]
+
+
 @pytest.mark.parametrize("rule", RULES)
 def test_first_lines_stand_alone(rule: str) -> None:
-    broken = [
-        f"{first.place}: {first.line}"
-        for path in python_files()
-        for _, _, first in documented(sources.tree(path), path.relative_to(PACKAGE).as_posix())
-        if RULES[rule](first)
-    ]
+    broken = [f"{first.place}: {first.line}" for first in first_lines() if RULES[rule](first)]
     assert broken == [], f"a docstring's first line {rule}"
 
 
-def without_unit(tree: ast.Module, file: str) -> Iterator[str]:
+def without_unit(nodes: Iterable[ast.AST], file: str) -> Iterator[str]:
     """Public functions and properties that return a figure without saying in which unit."""
+    nodes = tuple(nodes)
     inner = {
         id(node)
-        for function in ast.walk(tree)
+        for function in nodes
         if isinstance(function, ast.FunctionDef)
-        for node in ast.walk(function)
-        if node is not function
+        for node in statements_within(function)
     }
-    for node, text, first in documented(tree, file):
+    for node, text, first in documented(nodes, file):
         if not isinstance(node, ast.FunctionDef) or id(node) in inner or node.returns is None:
             continue
         is_figure = ast.unparse(node.returns) in FIGURES and not node.name.startswith("_")
@@ -124,11 +130,21 @@ def without_unit(tree: ast.Module, file: str) -> Iterator[str]:
             yield f"{first.place}: {first.line}"
 
 
+def statements_within(function: ast.FunctionDef) -> Iterator[ast.AST]:
+    """The statements of a function, also those in blocks; a function is never in an expression."""
+    waiting: list[ast.AST] = [*function.body]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        children = ast.iter_child_nodes(node)
+        waiting += [child for child in children if isinstance(child, sources.HOLD_STATEMENTS)]
+
+
 def test_figures_have_a_unit() -> None:
     lacking = [
         place
         for path in python_files()
-        for place in without_unit(sources.tree(path), path.relative_to(PACKAGE).as_posix())
+        for place in without_unit(sources.nodes(path), path.relative_to(PACKAGE).as_posix())
     ]
     assert lacking == [], (
         "name the unit: in the function's name (_s, _bytes, _ratio) or its docstring"
@@ -171,4 +187,6 @@ class TestTheRules:
             'def took_s() -> float:\n    """Return the time."""\n'
             'def waited() -> float:\n    """Return the time in seconds."""\n'
         )
-        assert [place.split()[1] for place in without_unit(ast.parse(source), "x.py")] == ["took:"]
+        assert [
+            place.split()[1] for place in without_unit(ast.walk(ast.parse(source)), "x.py")
+        ] == ["took:"]

@@ -67,7 +67,6 @@ KNOW_THE_CORE = {
 }
 READ_RECORDS_ONLY = ("model", "record", "analysis", "checks", "report", "ui")
 ROOM_MAX = 25
-HOLD_STATEMENTS = (ast.stmt, ast.ExceptHandler, ast.match_case)
 
 
 def all_functions() -> list[sources.Function]:
@@ -103,7 +102,7 @@ def test_library_code_never_prints() -> None:
     printing = {
         relative(path)
         for path in python_files()
-        for node in ast.walk(sources.tree(path))
+        for node in sources.nodes(path)
         if isinstance(node, ast.Call)
         and isinstance(node.func, ast.Name)
         and node.func.id == "print"
@@ -283,7 +282,7 @@ def at_the_top(path: Path) -> set[str]:
         elif not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             children = ast.iter_child_nodes(node)
             # An import is a statement, so no expression is looked into.
-            waiting += [child for child in children if isinstance(child, HOLD_STATEMENTS)]
+            waiting += [child for child in children if isinstance(child, sources.HOLD_STATEMENTS)]
     return names
 
 

@@ -138,7 +138,7 @@ class TestStatements:
             "index of orders (o_custkey, o_orderdate)",
         ]
         assert changed.request.prepare["index of orders (o_custkey, o_orderdate)"] == (
-            'create index "assay_orders_o_custkey_o_orderdate" on "orders"'
+            'create index "assay_orders_o_custkey_o_orderdate_c59a659d" on "orders"'
             ' ("o_custkey", "o_orderdate");\n'
         )
 
@@ -195,6 +195,63 @@ class TestStatements:
     def test_an_engine_without_triggers_has_none_to_switch_off(self) -> None:
         with pytest.raises(UsageError, match="no statement that switches a trigger off"):
             followed(request("duckdb"), Advice("trigger", "t"), find_engine("duckdb"))
+
+
+class TestRowOrder:
+    ADVICE = Advice("row-order", "trips", {"columns": "day"})
+
+    @pytest.fixture
+    def trips(self, tmp_path: Path) -> RunRequest:
+        (tmp_path / "of_day.sql").write_text("select count(*) from trips where day = 3", "utf-8")
+        return RunRequest(workload=str(tmp_path), engine="duckdb", scale=1)
+
+    def test_loaded_tables_are_loaded_in_order(self) -> None:
+        advice = Advice("row-order", "lineitem", {"columns": "l_shipdate"})
+        changed = followed(request("duckdb"), advice, find_engine("duckdb")).request
+        assert (changed.sorted_by, changed.prepare) == ({"lineitem": ["l_shipdate"]}, {})
+
+    def test_a_table_that_statements_made_is_sorted_and_keeps_its_constraints(
+        self, trips: RunRequest
+    ) -> None:
+        change = followed(trips, self.ADVICE, find_engine("duckdb"))
+        (sql,) = change.request.prepare.values()
+        assert change.text == "trips in the order of day"
+        assert change.request.sorted_by == {}
+        with duckdb.connect() as connection:
+            connection.execute("create table trips (id integer primary key, day integer not null)")
+            connection.execute("insert into trips select i, i * 7 % 31 from range(1000) as r (i)")
+            connection.execute("create index trips_day on trips (day)")
+            for statement in split(sql):
+                connection.execute(statement)
+            days = [day for (day,) in connection.execute("select day from trips").fetchall()]
+            assert days == sorted(i * 7 % 31 for i in range(1000))
+            assert connection.execute("show tables").fetchall() == [("trips",)]
+            kinds = connection.execute("select constraint_type from duckdb_constraints()")
+            assert ("PRIMARY KEY",) in kinds.fetchall()
+            assert len(connection.execute("from duckdb_indexes()").fetchall()) == 1
+
+    def test_other_engines_cannot(self, trips: RunRequest) -> None:
+        engine = find_engine("chdb")
+        with pytest.raises(UsageError, match="no statement for row-order"):
+            followed(trips.changed(engine="chdb"), self.ADVICE, engine)
+
+
+class TestDurability:
+    RELAXED = Advice("durability", "relaxed")
+
+    def test_settings_of_no_level_give_way_to_those_of_the_level(self) -> None:
+        settings = {"innodb_flush_log_at_trx_commit": "2", "sync_binlog": "1", "log_bin": "b"}
+        asked = request("mysql", settings=settings)
+        assert asked.durability is None
+        changed = followed(asked, self.RELAXED, find_engine("mysql")).request
+        assert changed.settings == {"log_bin": "b"}
+        assert changed.durability == "relaxed"
+        assert changed.engine_settings["sync_binlog"] == "0"
+
+    @pytest.mark.parametrize("level", ["relaxed", "none"])
+    def test_a_weaker_level_is_no_experiment(self, level: str) -> None:
+        with pytest.raises(UsageError, match="not at the level full"):
+            followed(request("mysql", durability=level), self.RELAXED, find_engine("mysql"))
 
 
 class TestAblation:
@@ -362,7 +419,8 @@ def test_an_index_has_the_access_method_of_its_advice() -> None:
     changed = followed(request, Advice("index", "docs", values), find_engine("postgresql"))
     (sql,) = changed.request.prepare.values()
     assert sql.strip() == (
-        'create index "assay_docs_body_jsonb_path_ops" on "docs" using gin ("body" jsonb_path_ops);'
+        'create index "assay_docs_body_jsonb_path_ops_097eb816" on "docs"'
+        ' using gin ("body" jsonb_path_ops);'
     )
 
 

@@ -5,11 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import jsonschema
 import polars as pl
 import pytest
 
-import assay.report.ceiling.document as document_module
 from assay.model.errors import UsageError
 from assay.report.build import build
 from assay.report.ceiling.charts import ABOUT, TITLES, charts_of
@@ -17,10 +15,7 @@ from assay.report.ceiling.terminal import ceiling_line, ceiling_lines
 from assay.report.exports import export
 from assay.report.kept import stored
 from tests.ceilings import RUN_ID, disk_trial, iops_of, write_ceiling
-
-SCHEMA = json.loads(
-    (Path(document_module.__file__).parent / "document.schema.json").read_text(encoding="utf-8")
-)
+from tests.schemas import CEILING_SCHEMA, validator
 
 
 def text_of(tmp_path: Path, **given: object) -> str:
@@ -38,7 +33,7 @@ def text_of(tmp_path: Path, **given: object) -> str:
 )
 def test_every_document_is_of_the_schema(tmp_path: Path, given: dict) -> None:
     document = build(write_ceiling(tmp_path, **given).dir)
-    jsonschema.validate(document, SCHEMA)
+    validator(CEILING_SCHEMA).validate(document)
     assert json.loads(json.dumps(document, allow_nan=False)) == stored(Path(document["path"]))
 
 
@@ -47,7 +42,7 @@ def test_a_record_without_streams_has_a_document(tmp_path: Path) -> None:
     for stream in (run.dir / "raw").iterdir():
         stream.unlink()
     document = build(run.dir)
-    jsonschema.validate(document, SCHEMA)
+    validator(CEILING_SCHEMA).validate(document)
     assert document["verdict"] == "unknown"
     assert "No trial of the disk ended." in ceiling_lines(document)
 
@@ -137,7 +132,7 @@ class TestExport:
 
     def test_the_document_is_exported(self, tmp_path: Path) -> None:
         (path,) = export(write_ceiling(tmp_path), "json", tmp_path / "ceiling.json")
-        jsonschema.validate(json.loads(path.read_text(encoding="utf-8")), SCHEMA)
+        validator(CEILING_SCHEMA).validate(json.loads(path.read_text(encoding="utf-8")))
 
     def test_it_has_no_samples(self, tmp_path: Path) -> None:
         with pytest.raises(UsageError, match=r"is a host's ceiling, and .* needs CPU samples:"):

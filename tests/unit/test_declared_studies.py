@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -368,6 +369,14 @@ class TestFinding:
         assert question_of("title = 1\n# too late\n") == ""
 
 
+@cache
+def of_studies() -> jsonschema.Draft202012Validator:
+    """The validator of a study's file; the schema itself is checked, too."""
+    schema = study_schema()
+    jsonschema.Draft202012Validator.check_schema(schema)
+    return jsonschema.Draft202012Validator(schema)
+
+
 class TestExample:
     def test_it_is_written_with_its_schema_which_it_fits(self, tmp_path: Path) -> None:
         file, schema = new_study(tmp_path / "mine")
@@ -381,9 +390,7 @@ class TestExample:
 
     @pytest.mark.parametrize("file", [EXAMPLE, *study_files().values()], ids=str)
     def test_our_studies_fit_the_schema_and_can_be_asked_for(self, file: Path) -> None:
-        schema = study_schema()
-        jsonschema.Draft202012Validator.check_schema(schema)
-        jsonschema.validate(tomllib.loads(file.read_text()), schema)
+        of_studies().validate(tomllib.loads(file.read_text()))
         declared = read_declared(file)
         for quick in (False, True):
             considered_all(expanded(declared, Wanted(quick)).study)
@@ -391,7 +398,7 @@ class TestExample:
     @pytest.mark.parametrize("wrong", ["engin = 1\n", "streams = 0\n", "factor.x = [[1]]\n"])
     def test_the_schema_refuses_what_is_refused(self, tmp_path: Path, wrong: str) -> None:
         with pytest.raises(jsonschema.ValidationError):
-            jsonschema.validate(tomllib.loads(PART + wrong), study_schema())
+            of_studies().validate(tomllib.loads(PART + wrong))
         with pytest.raises(UsageError):
             read_declared(written(tmp_path, PART + wrong))
 

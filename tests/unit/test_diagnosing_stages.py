@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any, cast
 import polars as pl
 import pytest
 
+from assay.analysis.diagnose.judging import Judgement
 from assay.analysis.try_.calibration import Calibration, Record
 from assay.model.finding import Advice, Finding
 from assay.record.layout import STATUS_COMPLETE
-from assay.record.reader import Run
+from assay.record.reader import Run, took_s
 from assay.record.seal import write_seal
 from assay.running.asked.request import RunRequest
 from assay.study.diagnosing import stages
@@ -24,7 +25,7 @@ from tests.conftest import write_stream
 from tests.records import write_run
 
 if TYPE_CHECKING:
-    from assay.analysis.diagnose.way import Step
+    from assay.analysis.diagnose.way import Step, Way
     from assay.study.variants import Study
 
 REQUEST = RunRequest(workload="tpch", engine="duckdb", scale=0.01)
@@ -46,10 +47,15 @@ def candidate(*causes: Finding, **request: Any) -> Candidate:
 
 @dataclass
 class Runs:
-    """Makes the runs of a study: with a change, operations take some factor of their time."""
+    """Makes the runs of a study: with a change, operations take some factor of their time.
+
+    A change in `noisy` takes this factor longer in every other round.
+    """
 
     place: Path
     factors: dict[str, float]
+    noisy: dict[str, float] = field(default_factory=dict)
+    run_s: float | None = None
     terms: Terms = field(default_factory=Terms)
     begun: list[Begun] = field(default_factory=list)
     requests: dict[str, list[RunRequest]] = field(default_factory=dict)
@@ -66,8 +72,11 @@ class Runs:
         for variant in part.variants:
             run_id = f"run-{len(self.begun)}"
             factors = {} if variant.name == stages.BASELINE else self.factors
-            stretched(write_run(self.place, run_id=run_id), factors, 0.001 * (len(self.begun) % 3))
-            self.begun.append(Begun(part.name, variant.name, 1, STATUS_COMPLETE, run_id))
+            before = len(self.requests.get(variant.name, ()))
+            noise = 0.001 * (len(self.begun) % 3) + self.noisy.get(variant.name, 0.0) * (before % 2)
+            stretched(write_run(self.place, run_id=run_id), factors, noise)
+            row = Begun(part.name, variant.name, 1, STATUS_COMPLETE, run_id, seconds=self.run_s)
+            self.begun.append(row)
             self.requests.setdefault(variant.name, []).append(cast("RunRequest", variant.request))
         return SimpleNamespace(left_out=())
 
@@ -90,20 +99,38 @@ def first_step(
     monkeypatch: pytest.MonkeyPatch,
     factors: dict[str, float],
     *able: Candidate,
-    width: int = 3,
+    budget_s: float | None = None,
+    noisy: dict[str, float] | None = None,
+    run_s: float | None = None,
 ) -> tuple[Step, Runs]:
     """The first step of a diagnosis with these candidates, and its runs."""
-    runs, given = Runs(place, factors), [list(able)]
+    more = {"budget_s": budget_s, "noisy": noisy, "run_s": run_s}
+    way, runs = whole_way(place, monkeypatch, factors, [list(able)], **more)
+    return way.steps[0], runs
+
+
+def whole_way(
+    place: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    factors: dict[str, float],
+    steps: list[list[Candidate]],
+    *,
+    budget_s: float | None = None,
+    noisy: dict[str, float] | None = None,
+    run_s: float | None = None,
+) -> tuple[Way, Runs]:
+    """A diagnosis with these candidates of each step, and its runs."""
+    runs = Runs(place, factors, noisy or {}, run_s)
     monkeypatch.setattr(stages, "summarise", lambda _: SimpleNamespace(findings=(), time=None))
     monkeypatch.setattr(stages, "slowed_candidate", lambda *_: None)
     monkeypatch.setattr(stages, "begun_in", lambda _: runs.begun)
     monkeypatch.setattr(
-        stages, "candidates_of", lambda *_, **__: (given.pop() if given else [], [])
+        stages, "candidates_of", lambda *_, **__: (steps.pop(0) if steps else [], [])
     )
     pilot = Run(write_run(place, run_id="pilot"))
     series = cast("Any", runs)
-    way = Diagnosing(REQUEST, pilot, series, HISTORY, side_by_side=width).carry_out()
-    return way.steps[0], runs
+    way = Diagnosing(REQUEST, pilot, series, HISTORY, budget_s=budget_s).carry_out()
+    return way, runs
 
 
 def test_each_cause_of_a_change_gets_a_verdict_of_its_own(
@@ -151,7 +178,7 @@ def test_causes_that_a_kept_change_precedes_are_left_to_the_next_step(
     able = [candidate(cause("q01"))]
     able += [replace(candidate(cause("q02", f"other-{n}")), change=f"threads={n}") for n in (2, 3)]
     noisy = {"q01": 0.5, "q02": 0.98}
-    step, _ = first_step(tmp_path, monkeypatch, noisy, *able, width=1)
+    step, _ = first_step(tmp_path, monkeypatch, noisy, *able, budget_s=1.0)
     assert step.kept is not None
     assert {untried.why for untried in step.left_out} == {stages.NEXT_STEP}
 
@@ -163,3 +190,107 @@ def test_a_change_that_makes_operations_fail_is_not_kept(
     step, _ = first_step(tmp_path, monkeypatch, {"q01": 0.5}, candidate(cause("q01")))
     assert [tried.judgement.verdict for tried in step.tried] == ["confirmed"]
     assert step.kept is None
+
+
+def two_causes(operation: str) -> list[Candidate]:
+    other = candidate(cause(operation, "stalls"))
+    return [candidate(cause("q01")), replace(other, change="threads=2")]
+
+
+def test_a_trial_without_a_verdict_in_sight_pauses(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its runs would delay the verdict of the other, which is near."""
+    noisy = {CHANGE: 0.35, "threads=2": 1.0}
+    step, runs = first_step(tmp_path, monkeypatch, {"q01": 0.5}, *two_causes("q02"), noisy=noisy)
+    verdicts = {tried.cause.key: tried.judgement.verdict for tried in step.tried}
+    assert verdicts == {"spill:q01": "confirmed", "stalls:q02": "undecided"}
+    assert len(runs.requests["threads=2"]) == stages.ROUNDS_TO_PREDICT
+    assert len(runs.requests[CHANGE]) > stages.ROUNDS_TO_PREDICT
+
+
+def test_trials_without_a_verdict_in_sight_go_on_if_there_are_no_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    noisy = {CHANGE: 1.0, "threads=2": 1.0}
+    step, runs = first_step(tmp_path, monkeypatch, {}, *two_causes("q02"), noisy=noisy)
+    assert step.kept is None
+    assert {len(requests) for requests in runs.requests.values()} == {stages.ROUNDS_MAX}
+
+
+def test_a_step_with_a_confirmed_cause_does_not_wait_for_a_far_verdict(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The next step tries the other cause with the change kept, where its share is larger."""
+    step, runs = first_step(
+        tmp_path, monkeypatch, {"q01": 0.5}, *two_causes("q02"), noisy={"threads=2": 1.0}
+    )
+    assert step.kept is not None
+    assert step.kept.cause.key == "spill:q01"
+    assert len(runs.requests["threads=2"]) < stages.ROUNDS_ENOUGH
+
+
+def test_a_step_waits_for_a_cause_that_seems_to_be_larger(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    step, runs = first_step(
+        tmp_path,
+        monkeypatch,
+        {"q01": 0.9, "q02": 0.001},
+        *two_causes("q02"),
+        noisy={"threads=2": 30.0},
+    )
+    assert step.kept is not None
+    assert step.kept.cause.key == "stalls:q02"
+    assert len(runs.requests["threads=2"]) > len(runs.requests[CHANGE])
+
+
+def test_more_causes_are_tried_at_once_when_rounds_are_shorter_than_the_first_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first run loads the data, too."""
+    able = [replace(candidate(cause(f"q0{n}", "other")), change=f"threads={n}") for n in (1, 2, 3)]
+    pilot_s = took_s(Run(write_run(tmp_path / "of_old", run_id="pilot")))
+    assert pilot_s is not None
+    budget_s = 2 * stages.ROUNDS_WANTED * pilot_s
+    variants = []
+    for run_s in (pilot_s, pilot_s / 2):
+        place = tmp_path / str(run_s)
+        _, runs = first_step(
+            place,
+            monkeypatch,
+            {},
+            *able,
+            budget_s=budget_s,
+            noisy=dict.fromkeys((f"threads={n}" for n in (1, 2, 3)), 1.0),
+            run_s=run_s,
+        )
+        rounds = [[b.variant for b in runs.begun if b.part == f"step 1 round {n}"] for n in (1, 2)]
+        variants.append([len(names) for names in rounds])
+    assert variants == [[2, 2], [2, 4]]
+
+
+def test_a_cause_that_kept_changes_removed_is_not_refuted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No plan changes any more, which says nothing about the run before."""
+    claimed, earlier = cause("q01"), cause("q02", "plan-changed")
+    steps = [[candidate(claimed)], [replace(candidate(earlier), by_plan=True)]]
+    refuted = stages.Tried(earlier, CHANGE, "setting", Judgement("refuted", by_plan=True), ())
+    monkeypatch.setattr(stages, "refuted_by_plans", lambda *_: [refuted] if not steps else [])
+    monkeypatch.setattr(stages, "planned_part", lambda *_: None)
+    way, _ = whole_way(tmp_path, monkeypatch, {"q01": 0.5}, steps)
+    assert way.steps[0].kept is not None
+    assert way.steps[1].tried == ()
+    assert [untried.why for untried in way.steps[1].untriable] == [stages.REMOVED]
+
+
+def test_a_step_does_not_wait_for_a_larger_cause_without_a_verdict_in_sight(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    factors = {"q01": 0.9, "q02": 0.001}
+    noisy = {CHANGE: 0.05, "threads=2": 2000.0}
+    step, runs = first_step(tmp_path, monkeypatch, factors, *two_causes("q02"), noisy=noisy)
+    assert step.kept is not None
+    assert step.kept.cause.key == "spill:q01"
+    assert len(runs.requests["threads=2"]) == stages.ROUNDS_TO_PREDICT

@@ -27,7 +27,7 @@ PATIENCE_S = 30.0
 
 def _read_stream(path: Path) -> pl.DataFrame:
     with _opened(path) as reader:
-        return _frame(list(_whole_batches(reader)), reader.schema)
+        return _frame(list(_whole_batches(reader)), reader.schema, path)
 
 
 @dataclass(frozen=True)

@@ -34,6 +34,8 @@ def scanned(condition: str, **fields: Any) -> Case:
     return case(operation(overrides={"seconds": 1.0}), plans=plans(plan(scan)), **(known | fields))
 
 
+REMOVES: dict[str, Any] = {"rows": 0.0, "removed_rows": 100_000.0, "seconds": 1.0}
+
 SERVED = [
     ('docs.body @> \'{"kind": "k17"}\'::jsonb', '"body" jsonb_path_ops', "gin"),
     ("docs.body ? 'zz'::text", '"body"', "gin"),
@@ -138,7 +140,7 @@ BY_CLASS = {"expression": '"body" jsonb_path_ops', "method": "gin", "schema": "s
     [
         (
             BY_CLASS,
-            "assay_docs_body_jsonb_path_ops",
+            "assay_docs_body_jsonb_path_ops_097eb816",
             '"shop"."docs" using gin ("body" jsonb_path_ops)',
         ),
         ({"columns": "code"}, "assay_docs_code", '"docs" ("code")'),
@@ -152,3 +154,28 @@ def test_the_statement_names_the_access_method(values: dict[str, str], name: str
     change = change_of(Advice("index", "docs", values), DECLARED | {"sql": texts})
     assert change is not None
     assert change.sql == f'create index concurrently "{name}" on {key};'
+
+
+def test_conditions_of_computed_values_have_an_index_each() -> None:
+    """An index of one of them does not serve the other."""
+    conditions = {
+        "q1": "(docs.id + 0) = 77",
+        "q2": "NOT (docs.txt IS DISTINCT FROM 'x'::text)",
+        "q3": "(docs.id + 0) = 78",
+    }
+    scans = [
+        plan(node("scan", object="docs", condition=f"filter ({condition})", **REMOVES), name)
+        for name, condition in conditions.items()
+    ]
+    run_case = case(
+        *(operation(name, 1 / 3, overrides={"seconds": 1.0}) for name in conditions),
+        plans=plans(*scans),
+        indexes={"docs": ()},
+        advice=ADVICE | SEARCHES | {"expressions": True},
+    )
+    findings = missing_index.find(run_case)
+    advised = {finding.operations: finding.advice for finding in findings}
+    assert set(advised) == {("q1", "q3"), ("q2",)}
+    assert advised[("q2",)] is None
+    (index,) = [advice for advice in advised.values() if advice is not None]
+    assert index.values["expression"].replace(" ", "") in {"(id+0)", "((id+0))"}

@@ -619,6 +619,28 @@ class TestRoundTrips:
     def test_two_are_not_many(self) -> None:
         assert round_trips.find(sent(*self.ALIKE[:2])) == []
 
+    def unsplit(self, each_s: float, *, timed: bool = True) -> Case:
+        """Ten statements whose plans take half of their time, and nothing says where it went."""
+        run_case = sent(*self.ALIKE, each_s=each_s)
+        (its,) = run_case.operations
+        (alike,) = run_case.plans.values()
+        spent_s = each_s / 2 if timed else None
+        timings = [dataclasses.replace(plan, execution_s=spent_s) for plan in alike]
+        where = dict.fromkeys(its.where)
+        operations = (dataclasses.replace(its, where=where),)
+        return dataclasses.replace(run_case, operations=operations, plans={"q1": timings})
+
+    def test_without_a_split_of_the_time_the_rest_of_the_plans_is_suspected(self) -> None:
+        (finding,) = round_trips.find(self.unsplit(80e-6))
+        assert finding.saved == (0.0, pytest.approx(0.9 / 2))
+        assert "take up to 45 % of the time" in finding.claim
+        assert "was not measured" in (finding.settle or "")
+        assert [evidence.at for evidence in finding.evidence] == ["statements:q1", "plan:q1"]
+
+    def test_without_a_split_and_without_times_of_plans_nothing_is_said(self) -> None:
+        assert round_trips.find(self.unsplit(80e-6, timed=False)) == []
+        assert round_trips.find(self.unsplit(0.01)) == []
+
     @pytest.mark.parametrize("able", [True, False])
     def test_pipelining_is_tried_where_the_session_can(self, *, able: bool) -> None:
         run_case = dataclasses.replace(sent(*self.ALIKE), can_pipeline=able)

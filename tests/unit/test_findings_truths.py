@@ -19,6 +19,7 @@ BY_NAME = {
     "forks",
     "garbage-collection",
     "hot-operations",
+    "index-ends",
     "index-misses",
     "kernel-time",
     "literals",

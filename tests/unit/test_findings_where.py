@@ -402,6 +402,17 @@ class TestOneFile:
         assert ("the lock that commits and readers take" in finding.claim) is is_named
         assert ("journal_mode = wal: readers do not wait" in (finding.to_try or "")) is is_named
 
+    def test_the_journal_of_a_users_own_file_is_not_tried(self) -> None:
+        """A file keeps its journal mode after the session that set it."""
+        run_case = self.of_short_operations("delete", 6.0, None)
+        (finding,) = lock_wait.find(run_case)
+        assert finding.advice is not None
+        assert finding.effect_share == pytest.approx(0.6)
+        own = dataclasses.replace(run_case, request={"dsn": "sqlite:///shop.db"})
+        (finding,) = lock_wait.find(own)
+        assert finding.advice is None
+        assert "assay try" not in (finding.to_try or "")
+
 
 class TestLocksHeldDuringCommits:
     """Clients change a few rows, and each commit waits for the disk while it holds a row."""
@@ -444,3 +455,53 @@ def test_who_waits_for_a_table_is_not_told_to_share_fewer_rows(mode: str, advice
     run_case = case(operation(lock=0.7, cpu_user=0.3), blockers=(blocker,))
     (finding,) = lock_wait.find(run_case)
     assert advice in (finding.to_try or "")
+
+
+def locked_for(*texts: str, object_name: str = "tariffs") -> str:
+    """The advice for clients whose first statement waits for a row of a table."""
+    blocker = Blocker(
+        session=7,
+        own=True,
+        looks=9,
+        share=1.0,
+        object=object_name,
+        mode="row",
+        waiting_statement=texts[0],
+    )
+    captured = [
+        dataclasses.replace(plan(node("index scan")), statement=number, text=text)
+        for number, text in enumerate(texts)
+    ]
+    its = operation(lock=0.6, cpu_user=0.4)
+    (finding,) = lock_wait.find(case(its, blockers=(blocker,), plans=plans(*captured)))
+    return finding.to_try or ""
+
+
+LOCKING = "select cents from tariffs where tariff = $1 for update"
+
+
+def test_rows_that_nobody_changes_are_locked_for_share() -> None:
+    other = "insert into bills (household, tariff) values ($1, $2)"
+    read = "-- How much?\nselect sum(watts) from readings, tariffs where tariff = $1"
+    advice = locked_for(LOCKING, read, other)
+    assert advice.startswith("lock with `for share` what is only read")
+    assert "no statement of the run changes tariffs" in advice
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "update tariffs set cents = 3 where tariff = $1",
+        'update only "shop"."tariffs" as t set cents = 3',
+        "delete from tariffs where tariff = $1",
+        "insert into tariffs values ($1, 3) on conflict (tariff) do update set cents = 3",
+        "with old as (select 1) update tariffs set cents = 3",
+    ],
+)
+def test_rows_that_are_changed_stay_locked(change: str) -> None:
+    assert "for share" not in locked_for(LOCKING, change)
+
+
+def test_a_shared_lock_is_no_advice_for_other_statements() -> None:
+    assert "for share" not in locked_for("select cents from tariffs for key share")
+    assert "for share" not in locked_for("update tariffs set cents = 3")

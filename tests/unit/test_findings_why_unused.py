@@ -168,7 +168,7 @@ class TestReasons:
         (finding,) = unused_index.find(run_case)
         assert "towns_town of towns (town) is not used for a join of q1:" in finding.claim
         assert "character set of town: convert(towns.town using utf8mb4)" in finding.claim
-        assert (finding.to_try or "").startswith("give town the character set of the column")
+        assert (finding.to_try or "").startswith("give town the character set of orders.town")
         assert finding.effect_share == pytest.approx(1.0, abs=0.02)
 
     def test_another_function_at_a_join_needs_an_index_of_the_expression(self) -> None:

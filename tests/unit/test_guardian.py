@@ -73,7 +73,9 @@ def tell(facts):
 def main():
     g = Guardian("run", Path(plan["instances"]))
     children = [
-        g.start(argv, env=plan["env"], cwd=g.directory, log=g.directory / "log", stop_grace_s=0.5)
+        g.start(
+            argv, env=plan["env"], cwd=g.directory, log=g.directory / "log", **plan["graces_s"]
+        )
         for argv in plan["argvs"]
     ]
     if plan["fork"] and (forked := os.fork()) == 0:
@@ -140,7 +142,11 @@ class Lab:
         return len(pids) == 2 and pids.isdisjoint(parents)
 
     def owner(self, *argvs: list[str], fork: bool = False, **options: Any) -> dict[str, Any]:
-        """Starts another process that owns a guardian with these children; its report."""
+        """Starts another process that owns a guardian with these children; its report.
+
+        The grace of a child that is stopped is longer than the tests wait, so that each shows that
+        children of an owner that ended get the shorter one.
+        """
         report = self.root / f"report{len(self.owners)}"
         plan = {
             "report": str(report),
@@ -148,6 +154,7 @@ class Lab:
             "env": self.env,
             "argvs": argvs,
             "fork": fork,
+            "graces_s": {"stop_grace_s": 300.0, "abandoned_grace_s": 0.5},
         }
         environment = {"PATH": os.environ["PATH"], "PYTHONPATH": PACKAGE_ROOT}
         command = [sys.executable, "-c", OWNER, json.dumps(plan)]

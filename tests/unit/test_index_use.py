@@ -11,13 +11,27 @@ from assay.analysis.findings.indexes.conditions import indexable
 from assay.analysis.findings.indexes.index_use import Unused, unused_advice, unused_index
 from assay.analysis.findings.plans.plan_time import timed_nodes
 from assay.model.catalogue import Alternative, Index
+from assay.model.finding import Advice
 from tests.truths import hidden
 
 INDEX = Index("lines", "lines_line", ("line",))
 
 
-def reason(condition: str, index: Index = INDEX, *others: Alternative) -> Unused | None:
-    case = replace(hidden(0.7, condition), indexes={"lines": (index,)}, alternatives={"q1": others})
+POSTGRESQL = "$column text_pattern_ops"
+
+
+def reason(
+    condition: str,
+    index: Index = INDEX,
+    *others: Alternative,
+    prefix_key: str | None = POSTGRESQL,
+) -> Unused | None:
+    case = replace(
+        hidden(0.7, condition),
+        indexes={"lines": (index,)},
+        alternatives={"q1": others},
+        advice={"prefix_key": prefix_key},
+    )
     (scan,) = [timed for timed in timed_nodes(case) if timed.node.operator == "scan"]
     return unused_index(case, scan)
 
@@ -61,9 +75,30 @@ def test_an_index_that_serves_the_condition_can_be_tried(condition: str, key: st
     assert unused is not None
     assert unused.key == key
     of_engine = replace(hidden(0.7, condition), advice={"expressions": True})
-    advice = unused_advice(of_engine, unused, 0.5)
+    advice = unused_advice(of_engine, unused, "q", 0.5)
     assert (advice.values if advice else None) == ({"expression": key} if key else None)
-    assert unused_advice(replace(of_engine, advice={}), unused, 0.5) is None
+    assert unused_advice(replace(of_engine, advice={}), unused, "q", 0.5) is None
+
+
+def test_an_index_that_serves_a_prefix_is_that_of_the_engine() -> None:
+    condition = "filter line like 'abc%'"
+    unused = reason(condition, prefix_key="$column collate binary")
+    assert unused is not None
+    assert unused.to_try == "an index of lines (line collate binary), which is in byte order"
+    assert unused.key == "line collate binary"
+
+
+def test_where_any_index_serves_a_prefix_it_is_not_what_hides_the_column() -> None:
+    assert reason("filter line like 'abc%'", prefix_key=None) is None
+
+
+def test_without_indexes_of_expressions_the_expression_is_stored_and_indexed() -> None:
+    condition = "(lower(`shop`.`lines`.`line`) = 'x')"
+    unused = reason(condition)
+    assert unused is not None
+    engine = {"statements": {"stored-values": "stored_values.sql"}}
+    advice = unused_advice(replace(hidden(0.7, condition), advice=engine), unused, "q", 0.5)
+    assert advice == Advice("stored-values", "q", {"indexed": "(lower(`line`))"}, 0.5)
 
 
 @pytest.mark.parametrize(

@@ -6,11 +6,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 from rich.console import Console
 
-import assay
 from assay.cli.main import run_command
 from assay.model.errors import RecordUnreadableError
 from assay.record.reader import Run, find_workload_run
@@ -20,9 +18,9 @@ from assay.report.terminal.lists.runs import run_line
 from assay.report.terminal.operation import operation_lines
 from assay.report.terminal.run import run_lines
 from assay.report.terminal.summary import render
+from tests.schemas import RUN_SCHEMA, validator
 from tests.watched import COMMIT, SCAN, UPDATE, write_observed
 
-SCHEMA = Path(assay.__file__).parent / "report" / "document.schema.json"
 WIDTH = 80
 
 
@@ -43,7 +41,7 @@ def printed(observed: Any, *, everything: bool = False) -> str:
 
 
 def test_the_document_is_as_its_schema_says(observed: Any) -> None:
-    jsonschema.validate(json.loads(json.dumps(observed)), json.loads(SCHEMA.read_text("utf-8")))
+    validator(RUN_SCHEMA).validate(json.loads(json.dumps(observed)))
 
 
 def test_it_is_valid_without_an_event(observed: Any) -> None:

@@ -26,8 +26,9 @@ from assay.engines import obtaining
 from assay.engines.contract import EngineError, Product, Wanted, tell_nobody
 from assay.engines.facts import EngineFacts
 from assay.engines.obtaining import obtain, resolve
-from assay.engines.providers import archives, go
+from assay.engines.providers import archives, client, go
 from assay.engines.providers.archives import unpack_tar, unpack_zip
+from assay.engines.providers.client import Client
 from assay.engines.providers.contract import ProviderError, UnavailableError
 from assay.engines.providers.debian import DebianProvider
 from assay.engines.providers.debian_release import DebianReleaseProvider, program_of
@@ -601,6 +602,30 @@ class TestGo:
         registry.client("gcc", "exit 0")
         self.obtain(registry, "example.org/acme@v1.2.3 libone-dev")
         assert "CGO_LDFLAGS" not in self.environment(registry)
+
+
+CHURNING = """
+import os, sys, time
+end = time.monotonic() + 2.0
+while time.monotonic() < end:
+    for number in range(200):
+        os.makedirs(f"{number}/inner")
+        open(f"{number}/file", "w").close()
+    for number in range(200):
+        os.remove(f"{number}/file")
+        os.removedirs(f"{number}/inner")
+"""
+
+
+class TestClients:
+    def test_directories_that_a_client_removes_do_not_end_its_download(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(client, "LOOK_S", 0.001)
+        churning = Client("python", ((sys.executable, "-c", CHURNING),), "", "$^", "")
+        sizes: list[float] = []
+        churning.run([], tmp_path, lambda *size: sizes.append(size[1]))
+        assert len(sizes) > 10
 
 
 class TestArchives:

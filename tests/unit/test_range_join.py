@@ -49,7 +49,7 @@ def test_its_twins_are_silent(twin: dict[str, Any]) -> None:
 def reduced(condition: str = "symbol = symbol and moment <= moment", **facts: Any) -> list[Finding]:
     """Each of 4,000 trades is joined with all earlier prices of its share, to keep the newest."""
     prices = node("scan", object="prices", rows=facts.pop("prices", 160_000.0), seconds=0.0)
-    trades = node("scan", object="trades", rows=4_000.0, seconds=0.0)
+    trades = node("scan", object=facts.pop("other", "trades"), rows=4_000.0, seconds=0.0)
     pairs = facts.pop("pairs", 9_700_000.0)
     join = node("hash join", prices, trades, rows=pairs, seconds=0.1, condition=condition)
     between = node(facts.pop("between", "projection"), join, rows=pairs, seconds=0.0)
@@ -64,6 +64,13 @@ def test_pairs_of_which_an_aggregate_keeps_few_are_suspected() -> None:
     assert "joins 160 k rows to 9.7 M pairs, of which Aggregate makes 4 k rows" in finding.claim
     assert "asof join" in (finding.to_try or "")
     assert finding.settle is not None
+
+
+def test_a_table_that_is_joined_with_itself_is_summed_by_a_window() -> None:
+    (finding,) = reduced(other="prices")
+    assert (finding.to_try or "").startswith("for a sum over a range, use a window function")
+    (apart,) = reduced()
+    assert (apart.to_try or "").startswith("add an equality")
 
 
 @pytest.mark.parametrize(

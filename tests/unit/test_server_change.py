@@ -18,7 +18,7 @@ from assay.running.server.changed_tables import serve_changes
 INDEX = Advice("index", "orders", {"columns": "customer_id,day"})
 IN_SALES = Advice("index", "orders", {"columns": "customer_id,day", "schema": "sales"})
 MADE = (
-    'create index concurrently "assay_orders_customer_id_day" on "sales"."orders"'
+    'create index concurrently "assay_orders_customer_id_day_fd3fa01a" on "sales"."orders"'
     ' ("customer_id", "day");'
 )
 MEMORY = Advice("setting", "work_memory", {"value": str(64 << 20)})
@@ -33,11 +33,32 @@ def sql_of(engine: str, advice: Advice) -> tuple[str, str | None]:
     return " ".join(change.sql.split()), change.undo and " ".join(change.undo.split())
 
 
+def index_name(table: str, columns: str) -> str:
+    """Return the name of the index that a finding advises, from its statement."""
+    make, _ = sql_of("sqlite", Advice("index", table, {"columns": columns}))
+    return make.split('"')[1]
+
+
 class TestStatements:
+    @pytest.mark.parametrize(
+        ("one", "other"),
+        [
+            (("order", "items_id"), ("order_items", "id")),
+            (("orders", "customer_id"), ("orders", "customer,id")),
+            (("orders", "a_b,c"), ("orders", "a,b_c")),
+        ],
+    )
+    def test_indexes_of_other_columns_have_other_names(
+        self, one: tuple[str, str], other: tuple[str, str]
+    ) -> None:
+        """A diagnosis drops the index that a killed run left, by its name."""
+        assert index_name(*one) != index_name(*other)
+        assert index_name(*one).startswith(f"assay_{one[0]}_")
+
     def test_postgresql_makes_an_index_in_its_schema_without_keeping_writers_out(self) -> None:
         assert sql_of("postgresql", IN_SALES) == (
             MADE,
-            'drop index concurrently if exists "sales"."assay_orders_customer_id_day";',
+            'drop index concurrently if exists "sales"."assay_orders_customer_id_day_fd3fa01a";',
         )
 
     def test_a_schema_that_is_not_known_is_not_guessed(self) -> None:
@@ -47,7 +68,7 @@ class TestStatements:
     def test_mysql_and_mariadb_make_it_in_place(self, engine: str) -> None:
         make, undo = sql_of(engine, INDEX)
         assert make.endswith("(`customer_id`, `day`) algorithm=inplace lock=none;")
-        assert undo == "drop index `assay_orders_customer_id_day` on `orders`;"
+        assert undo == "drop index `assay_orders_customer_id_day_fd3fa01a` on `orders`;"
 
     @pytest.mark.parametrize(
         ("engine", "make"),
@@ -66,8 +87,11 @@ class TestStatements:
     @pytest.mark.parametrize("engine", ["sqlite", "duckdb"])
     def test_in_a_file_an_index_is_made_and_dropped(self, engine: str) -> None:
         assert sql_of(engine, INDEX) == (
-            'create index "assay_orders_customer_id_day" on "orders" ("customer_id", "day");',
-            'drop index if exists "assay_orders_customer_id_day";',
+            (
+                'create index "assay_orders_customer_id_day_fd3fa01a" on "orders"'
+                ' ("customer_id", "day");'
+            ),
+            'drop index if exists "assay_orders_customer_id_day_fd3fa01a";',
         )
 
     def test_statistics_of_a_sqlite_file_are_removed_by_the_name_of_their_table(self) -> None:

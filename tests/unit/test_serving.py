@@ -10,6 +10,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -219,6 +220,22 @@ class TestServe:
         assert ended.signal == signal.SIGTERM
         assert read_process(pid) is None
         assert "ended by signal 15" in (launcher.last_words() or "")
+
+    def test_without_its_run_it_ends_sooner_than_in_its_own_way(
+        self,
+        launcher: ServerLauncher,
+        guardian: Guardian,
+        monkeypatch: pytest.MonkeyPatch,
+        tmp_path: Path,
+    ) -> None:
+        monkeypatch.setattr(serving, "ABANDONED_GRACE_S", 0.3)
+        script = "trap '' TERM; echo up; while :; do sleep 1; done"
+        pid = launcher.serve(shell(script), ENVIRONMENT, "SIGTERM", 3 * PATIENCE_S)
+        assert eventually(lambda: "up" in (tmp_path / "server.log").read_text())
+        closing = Thread(target=guardian.close)
+        closing.start()
+        assert eventually(lambda: read_process(pid) is None)
+        closing.join()
 
     def test_the_child_is_the_server_itself(self, launcher: ServerLauncher) -> None:
         pid = launcher.serve(shell("exec sleep 1000"), ENVIRONMENT, "SIGTERM", PATIENCE_S)

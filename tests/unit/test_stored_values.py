@@ -8,14 +8,19 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from assay.analysis.try_.calibration import Calibration, Record
 from assay.engines.discovery import find_engine
 from assay.model.errors import UsageError
-from assay.model.finding import Advice
+from assay.model.finding import Advice, Finding
 from assay.model.sql import column_statement
+from assay.record.reader import Run
 from assay.running.asked.request import RunRequest
+from assay.study.diagnosing.candidates import candidates_of
 from assay.study.experiments.following import followed
 from assay.workloads.discovery import find_workload
 from assay.workloads.rewriting import STORED_VALUES, parts, storable, without
+from assay.workloads.rewriting.stored import StoredValue, computes
+from tests.records import write_run
 
 TABLES = {"pawned": ("shop", "loan", "note", "day"), "shops": ("id", "name")}
 BY_SHOP = "select shop, sum(cast(loan as decimal(12, 2))) as lent from pawned group by shop"
@@ -90,6 +95,8 @@ def test_a_column_has_a_name_of_its_computation_alone() -> None:
         ("duckdb", "select left(note, 2) from pawned", "text"),
         ("postgresql", "select date(day) from pawned", "date"),
         ("mysql", "select date(day) from pawned", "date"),
+        ("mysql", "select concat(left(note, 2), '-', date(day)) from pawned", "varchar(13)"),
+        ("mariadb", "select lpad(shop, 4, '0') from pawned", "varchar(4)"),
         ("sqlite", "select lower(note) from pawned", ""),
         ("sqlite", "select cast(loan as decimal(12, 2)) from pawned", "numeric"),
     ],
@@ -106,6 +113,10 @@ def test_a_column_holds_each_value_as_it_is(dialect: str, sql: str, kind: str) -
         ("postgresql", "select sqrt(loan) from pawned"),
         ("postgresql", "select to_timestamp(day, 'YYYY') from pawned"),
         ("mysql", "select str_to_date(day, '%Y-%m-%d %H:%i') from pawned"),
+        # A text of any length would be stored, and grouped, on disk.
+        ("mysql", "select lower(note) from pawned"),
+        ("mariadb", "select concat(note, date(day)) from pawned"),
+        ("mariadb", "select substr(note, 2) from pawned"),
     ],
 )
 def test_a_function_without_a_type_for_each_value_is_refused(dialect: str, sql: str) -> None:
@@ -277,9 +288,27 @@ def test_answers_to_many_queries_are_the_same(engine: str, query: str) -> None:
 @pytest.mark.parametrize(
     "query",
     [
+        "select regexp_replace(note, 'o', '0') as n, count(*) from pawned group by n order by n",
+        "select regexp_replace(note, '[aeiou]', '', 'g'), day from pawned order by 1, 2",
+        "select replace(note, 'o', ''), split_part(day, '-', 2) from pawned order by 1, 2",
+        "select hex(note), regexp_extract(day, '[0-9]+$') from pawned order by 1, 2",
+    ],
+)
+def test_texts_of_duckdb_are_the_same(query: str) -> None:
+    before, after = answers("duckdb", query)
+    assert before == after
+    assert before
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
         # A value out of a document is a number in SQLite, and 12 is above 3.
         "select count(*) from pawned where json_object('n', 12, 's', note) ->> '$.n' > 3",
         "select sum(cast(loan as decimal) / 4) from pawned where loan in ('9', '10')",
+        # Both are numbers in SQLite, and the second keeps its fraction.
+        "select cast(day as date) + 1 from pawned order by 1",
+        "select cast(loan || '.5' as boolean) from pawned order by 1",
         "select count(*) from pawned where substr(loan, 1, 1) = 9",
     ],
 )
@@ -345,6 +374,73 @@ def test_texts_with_a_collation_are_not_stored(workload: Path) -> None:
     request = RunRequest(workload=str(workload), engine="sqlite", scale=1)
     with pytest.raises(UsageError, match="collation would not be that of the stored values"):
         followed(request, Advice("stored-values", "notes"), find_engine("sqlite"))
+
+
+def test_where_no_index_has_an_expression_its_column_has_one(workload: Path) -> None:
+    for name in ("notes", "by_shop"):
+        (workload / "operations" / f"{name}.sql").write_text(
+            "select count(*) from pawned where substr(note, 1, 4) = 'gold'", "utf-8"
+        )
+    request = RunRequest(workload=str(workload), engine="mariadb", scale=1)
+    advice = Advice("stored-values", "notes", {"indexed": "(substr(`note`,1,4))"})
+    changed = followed(request, advice, find_engine("mariadb"))
+    ((label, sql),) = changed.request.prepare.items()
+    add, index = sql.strip().splitlines()
+    column = add.split("`")[3]
+    assert f"add column `{column}` varchar(4) generated always as" in add
+    assert index.endswith(f"on `pawned` (`{column}`);")
+    assert label.endswith(" and an index")
+    again = Advice("stored-values", "by_shop", {"indexed": "substr(note,1,4)"})
+    both = followed(changed.request, again, find_engine("mariadb"))
+    assert list(both.request.prepare) == [label], "the column and its index exist already"
+    other = Advice("stored-values", "notes", {"indexed": "(substr(`note`,2,4))"})
+    with pytest.raises(UsageError, match="no column that an index can have"):
+        followed(request, other, find_engine("mariadb"))
+
+
+def test_to_store_a_value_and_to_index_it_are_one_change(workload: Path, tmp_path: Path) -> None:
+    (workload / "operations" / "notes.sql").write_text(
+        "select count(*) from pawned where substr(note, 1, 4) = 'gold'", "utf-8"
+    )
+    request = RunRequest(workload=str(workload), engine="mariadb", scale=1)
+    causes = [
+        Finding("", 0.4, None, (), method, operations=("notes",), advice=advice)
+        for method, advice in (
+            ("function-per-row", Advice("stored-values", "notes")),
+            ("unused-index", Advice("stored-values", "notes", {"indexed": "substr(note,1,4)"})),
+        )
+    ]
+    run, history = Run(write_run(tmp_path / "run")), Calibration(Record(0, 0, 0, None), {})
+    (candidate,), unable = candidates_of(run, causes, request, history)
+    assert unable == []
+    assert [cause.method for cause in candidate.causes] == ["function-per-row", "unused-index"]
+    assert candidate.change.endswith(" and an index")
+
+
+@pytest.mark.parametrize(
+    ("sql", "shown"),
+    [
+        ("concat(date(day), '')", "(concat(cast(day as date),''))"),
+        ("lower(left(note, 3))", "(lcase(left(`note`,3)))"),
+        ("year(day)", "(year(`day`))"),
+    ],
+)
+def test_an_expression_is_recognised_as_plans_show_it(sql: str, shown: str) -> None:
+    value = StoredValue("pawned", "assay_stored_1", "varchar(9)", sql)
+    assert computes(value, shown, ("mariadb", "mysql"))
+    assert not computes(value, "(year(`loan`))", ("mariadb", "mysql"))
+
+
+@pytest.mark.parametrize("kind", ["bytea", "int4range", "bit(8)", "text[]"])
+def test_a_function_of_a_column_that_is_no_text_is_not_stored_as_text(
+    workload: Path, kind: str
+) -> None:
+    """In PostgreSQL, `lower` of a range is its bound, and not a text."""
+    schema = f"create table pawned (shop integer, loan text, note {kind}, day text)"
+    (workload / "schema" / "tables.sql").write_text(schema, "utf-8")
+    request = RunRequest(workload=str(workload), engine="postgresql", scale=1)
+    with pytest.raises(UsageError, match="depends on that of note"):
+        followed(request, Advice("stored-values", "notes"), find_engine("postgresql"))
 
 
 def test_no_trigger_is_started_by_storing_values(workload: Path) -> None:

@@ -8,23 +8,19 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 
 from assay.record.studies import read_study
-from assay.report.study import document as document_module
 from assay.report.study.build import build_study
 from assay.report.study.charts import chart_rows
 from assay.report.study.document import study_document
 from assay.report.study.markdown import escaped, markdown_lines
 from assay.report.study.terminal import _grid, article_lines
 from assay.report.study.words import bound
+from tests.schemas import STUDY_SCHEMA, validator
 from tests.studies import PUBLISHED, MadeStudy, figure, two_engines, whole_study
 from tests.unit.test_profile_terminal import assert_golden
 
-SCHEMA = json.loads(
-    (Path(document_module.__file__).parent / "document.schema.json").read_text(encoding="utf-8")
-)
 WIDTH = 80
 
 
@@ -44,7 +40,7 @@ def figure_named(document: dict[str, Any], name: str) -> dict[str, Any]:
 
 class TestDocument:
     def test_is_as_its_schema_says(self, whole_document: dict[str, Any]) -> None:
-        jsonschema.validate(json.loads(json.dumps(whole_document)), SCHEMA)
+        validator(STUDY_SCHEMA).validate(json.loads(json.dumps(whole_document)))
 
     def test_the_kept_one_is_the_same(self, study: Path, whole_document: dict[str, Any]) -> None:
         assert json.loads((study / "article.json").read_text("utf-8")) == json.loads(
@@ -87,7 +83,7 @@ class TestDocument:
         directory = made.write([figure("composite", "full")])
         shutil.rmtree(made.studied[0].run.dir)
         document = study_document(read_study(directory))
-        jsonschema.validate(json.loads(json.dumps(document)), SCHEMA)
+        validator(STUDY_SCHEMA).validate(json.loads(json.dumps(document)))
         assert figure_named(document, "composite")["subjects"] == ["PostgreSQL"]
         assert any(made.studied[0].run.id in gap["what"] for gap in document["not_shown"])
 
@@ -95,7 +91,7 @@ class TestDocument:
         made = MadeStudy(tmp_path)
         made.failed("full", {"engine": "virtuoso"}, "its files could not be had")
         document = build_study(made.write([figure("composite", "full")], PUBLISHED))
-        jsonschema.validate(json.loads(json.dumps(document)), SCHEMA)
+        validator(STUDY_SCHEMA).validate(json.loads(json.dumps(document)))
         assert document["verdict"] == "unknown"
         assert figure_named(document, "composite")["missing"] == [
             "none of its runs was made: its files could not be had"

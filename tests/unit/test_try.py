@@ -99,6 +99,13 @@ class TestStudy:
         run.facts["ended_utc"] = None
         assert took_s(run) is None
 
+    def test_a_wall_clock_that_was_set_back_tells_no_duration(self, tmp_path: Path) -> None:
+        run = Run(write_run(tmp_path))
+        run.facts["ended_utc"] = "2026-11-20T09:15:05.000+00:00"
+        assert took_s(run) is None
+        run.facts["took_s"] = 5.25
+        assert took_s(run) == 5.25
+
     @pytest.mark.parametrize(
         ("change", "dsn", "message"),
         [

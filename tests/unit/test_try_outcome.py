@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from assay.analysis.diagnose.judging import ALPHA, judge
 from assay.analysis.try_.trial import HIT_FACTOR, Times, judge_trial, times_of
 from assay.record.reader import Run
 from tests.loads import an_operation, closed, open_load, write_load
@@ -75,6 +76,16 @@ class TestGain:
 
 
 class TestVerdict:
+    def test_an_interval_that_was_looked_at_after_each_round_decides_by_its_own_width(self) -> None:
+        """Student's interval of the same rounds is valid for one look only."""
+        tried = rounds([0.7, 0.75, 0.8])
+        once = judge_trial(tried, 0.25, ["q01"])
+        judgement = judge(tried, ["q01"], ALPHA)
+        looked_at = judge_trial(tried, 0.25, ["q01"], judgement.gain)
+        assert once.verdict == "came true"
+        assert looked_at.judged.gain == judgement.gain
+        assert (looked_at.verdict, looked_at.hit) == ("undecided", None)
+
     @pytest.mark.parametrize(
         ("factors", "predicted", "verdict", "hit"),
         [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -116,6 +117,8 @@ def window_ns(events: pl.DataFrame) -> tuple[int, int] | None:
     return None if begun is None or over is None else (begun, over)
 
 
+# Nearly every analysis of the same run asks for it.
+@lru_cache(maxsize=4)
 def window_of(run: Run) -> tuple[int, int] | None:
     """Return begin and end of the recorded load or observation; None if nothing ended in it.
 

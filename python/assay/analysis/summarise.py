@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from assay.analysis.causes import PARTS
@@ -132,6 +133,8 @@ def _engine_counters(run: Run) -> dict[str, Any] | None:
         return None
 
 
+# Several checks of the same run ask for them.
+@lru_cache(maxsize=4)
 def window_accounts(run: Run) -> Accounts | None:
     """Return the CPU seconds by account in the measured part; None without samples around it."""
     window = window_of(run)

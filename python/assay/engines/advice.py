@@ -34,7 +34,7 @@ ROLES = (
     "plan_reuse",
 )
 
-Doing = Literal[TableChange, "trigger", "stored-values"]
+Doing = Literal[TableChange, "trigger", "stored-values", "row-order", "alike-columns"]
 RunningChange = Literal[TableChange, "setting"]
 
 
@@ -175,6 +175,8 @@ class AdviceFacts(BaseModel):
     Attributes:
         quote: Quote character for names in SQL. The quote character is doubled within a name.
         expressions: Whether an index on an expression is possible.
+        prefix_key: Key of an index that serves a comparison with the beginning of a text (`like
+            'abc%'`), with `$column`; None if any index of the column does.
         searches: Operators that an index of the default access method does not serve; the first
             entry that fits a condition applies.
         texts_on_disk: Whether temporary tables with columns of type text or blob are stored on disk
@@ -186,7 +188,10 @@ class AdviceFacts(BaseModel):
         settings: Settings by role.
         statements: SQL files by purpose, with `$table`, `$columns` and `$name` of an index. The
             file that switches off a trigger has `$trigger` and `$table`, the one that adds a column
-            with a computed value `$table`, `$column`, `$type` and `$expression`.
+            with a computed value `$table`, `$column`, `$type` and `$expression`. The file that
+            gives a column the character set and collation of another one has `$table`, `$column`,
+            and the names as strings: `$table_text`, `$column_text`, `$like_table_text` and
+            `$like_column_text`.
         running: Statements by action for a server that other clients use.
         beside: Side effects of a statement.
         costly: Settings that cost time by themselves.
@@ -198,6 +203,7 @@ class AdviceFacts(BaseModel):
 
     quote: str = '"'
     expressions: bool = False
+    prefix_key: str | None = None
     texts_on_disk: bool = False
     searches: tuple[SearchFacts, ...] = ()
     by_column: bool = False

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from assay.engines.server_files import READ_BYTES_MAX, open_server_file
 from assay.model.units import NS_PER_S
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ class CollectionsReader:
     """Reads garbage collection pauses from a growing log of a Java server.
 
     The reader implements `assay.probes.contract.CounterReader`. A log file that does not exist yet
-    has no rows.
+    has no rows. The log is a direct entry of the server's directory.
     """
 
     def __init__(self, log: Path) -> None:
@@ -41,9 +42,9 @@ class CollectionsReader:
     def read(self) -> list[tuple[str, str, str, float]]:
         """Return the counters of garbage collection as rows of (source, object, counter, value)."""
         try:
-            with self._log.open("rb") as source:
+            with open_server_file(self._log, self._log.parent) as source:
                 source.seek(self._read_bytes)
-                text = source.read()
+                text = source.read(READ_BYTES_MAX)
         except FileNotFoundError:
             return []
         whole = text[: text.rfind(b"\n") + 1]

@@ -7,16 +7,17 @@ one stream of rows.
 from __future__ import annotations
 
 from contextlib import ExitStack
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from assay.engines.contract import EngineError
+from assay.engines.server_files import new_server_directory, server_directory
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from assay.engines.loading import ArrowStream
 
@@ -46,20 +47,24 @@ def write_table(lake: Path, table: str, rows: ArrowStream, files: int) -> int:
     folder = lake / table
     count = 0
     try:
-        folder.mkdir(parents=True, mode=0o755)
         reader = pa.RecordBatchReader.from_stream(rows)
         schema = _plain(reader.schema)
         with ExitStack() as opened:
+            tables = opened.enter_context(server_directory(lake))
+            made = new_server_directory(table, tables, replaces=False)
+            # By this path the files are made in the open directory, also if a link is put in its
+            # place.
+            place = Path(f"/proc/self/fd/{opened.enter_context(made)}")
             writers: list[pq.ParquetWriter] = []
             for number, group in enumerate(_groups(reader)):
                 at = number % files
                 if at == len(writers):
-                    made = _writer(folder / f"part-{at:05}.parquet", schema)
-                    writers.append(opened.enter_context(made))
+                    writer = _writer(place / f"part-{at:05}.parquet", schema)
+                    writers.append(opened.enter_context(writer))
                 writers[at].write_table(group.cast(schema), row_group_size=GROUP_ROWS)
                 count += group.num_rows
             if not writers:
-                opened.enter_context(_writer(folder / "part-00000.parquet", schema))
+                opened.enter_context(_writer(place / "part-00000.parquet", schema))
     except (OSError, pa.ArrowException) as error:
         raise EngineError(f"table {table} cannot be written to {folder}: {error}") from error
     return count

@@ -57,14 +57,18 @@ AdviceKind = Literal[
     "union-all",
     "text-values",
     "stored-values",
+    "alike-columns",
     "prepared",
     "pipeline",
     "one-transaction",
+    "one-client",
     "technique",
     "slow",
 ]
 # Mark in the values of advice about an optimiser setting, which acts only by the choice of plans.
 BY_PLANS: Mapping[str, str] = {"acts": "through plans"}
+# Mark of a change whose effect a plan for one row of parameter values may not show.
+BY_VALUES: Mapping[str, str] = {"plans": "depend on values"}
 # Mark in the values of advice whose effect no plan shows, such as the check of a foreign key.
 UNSEEN: Mapping[str, str] = {"acts": "where no plan shows it"}
 
@@ -103,7 +107,8 @@ class Advice:
             or a table.
         values: Details of the change: `value` of a setting; `columns` of an index, separated by
             commas, or its `expression`, its `method` if that is not the default, and the table's
-            `schema` if known; `tables`, separated by commas, if there are several.
+            `schema` if known; `tables`, separated by commas, if there are several; the column that
+            another one is made `like`, as `table.column`.
         gain_share: Predicted share of the run's time that it saves; None if not predicted.
     """
 
@@ -117,6 +122,15 @@ class Advice:
         """The tables that the advice concerns."""
         named = [name.strip() for name in self.values.get("tables", "").split(",")]
         return list(filter(None, named)) or [self.subject]
+
+    @property
+    def is_per_client(self) -> bool:
+        """True if the change alters how many clients there are, to make each of them faster.
+
+        Throughput, which falls with the number of clients, does not show the effect of such a
+        change.
+        """
+        return self.kind == "one-client"
 
 
 @dataclass(frozen=True)

@@ -13,11 +13,13 @@ if TYPE_CHECKING:
 # `$table_text` is the table's name as a string, for queries of a catalogue. `$in_schema` is the
 # schema with a dot, or empty. `$using` is the clause of an index's access method, or empty.
 # `$setting` and `$value` describe a setting; `$column`, `$type` and `$expression` a column that
-# stores a computed value.
+# stores a computed value; `$column_text` a column by its name as a string, and `$like_table_text`
+# and `$like_column_text` the column whose declaration it gets.
 PLACEHOLDERS = frozenset(
     {
         *("name", "table", "table_text", "columns", "in_schema", "using", "setting", "trigger"),
         *("value", "column", "type", "expression"),
+        *("column_text", "like_table_text", "like_column_text"),
     }
 )
 # Shortest limit of a name's length among known engines.
@@ -58,7 +60,7 @@ def statement_of(  # noqa: PLR0913 - each fills a placeholder
     if method is not None and len(parts) == 1:
         # No operator class tells it from an index of the engine's default method.
         parts = [*parts, method]
-    name = _index_name("_".join(("assay", table, *parts)))
+    name = _index_name(table, parts)
     in_schema = "" if schema is None else f"{quoted(schema, quote)}."
     return Template(template).safe_substitute(
         name=quoted(name, quote),
@@ -71,11 +73,16 @@ def statement_of(  # noqa: PLR0913 - each fills a placeholder
     )
 
 
-def _index_name(name: str) -> str:
-    """Return a name that an engine does not cut, and that no other long name shares."""
-    if len(name) <= NAME_LETTERS_MAX:
+def _index_name(table: str, parts: Sequence[str]) -> str:
+    """Return a name that no index of other columns has, and that no engine cuts.
+
+    Without a mark, column `id` of `order_items` and column `items_id` of `order` would have the
+    same name, as would two columns `a` and `b`, and one column `a_b`.
+    """
+    name = "_".join(("assay", table, *parts))
+    if len(parts) == 1 and "_" not in table and len(name) <= NAME_LETTERS_MAX:
         return name
-    mark = sha256(name.encode()).hexdigest()[:8]
+    mark = sha256("\0".join((table, *parts)).encode()).hexdigest()[:8]
     return f"{name[: NAME_LETTERS_MAX - len(mark) - 1]}_{mark}"
 
 
@@ -109,6 +116,28 @@ def column_statement(
         column=quoted(column, quote),
         type=type_text,
         expression=expression,
+    )
+
+
+def alike_statement(
+    template: str, column: tuple[str, str], like: tuple[str, str], quote: str = '"'
+) -> str:
+    """Return a template's SQL that declares a column as another one.
+
+    Args:
+        template: Text with `$table`, `$table_text`, `$column`, `$column_text`, `$like_table_text`
+            and `$like_column_text`.
+        column: Table and name of the column.
+        like: Table and name of the column whose declaration it gets.
+        quote: Quote character for names.
+    """
+    return Template(template).safe_substitute(
+        table=quoted(column[0], quote),
+        table_text=_text(column[0]),
+        column=quoted(column[1], quote),
+        column_text=_text(column[1]),
+        like_table_text=_text(like[0]),
+        like_column_text=_text(like[1]),
     )
 
 

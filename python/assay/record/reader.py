@@ -21,6 +21,11 @@ from assay.model.errors import (
     UsageError,
     suggestion,
 )
+from assay.record.arrow_limits import (
+    refuse_compressed_file,
+    refuse_compressed_stream,
+    refuse_rows,
+)
 from assay.record.damage import refuse_links, warn_if_damaged
 from assay.record.layout import (
     DERIVED_DIR,
@@ -235,7 +240,7 @@ class Run:
         """
         path = self.dir / RAW_DIR / f"{stream}.arrows"
         with _readable(path), _opened(path) as reader:
-            return _frame(list(_whole_batches(reader)), reader.schema)
+            return _frame(list(_whole_batches(reader)), reader.schema, path)
 
     def parts(self, stream: str, rows: int = PART_ROWS) -> Iterator[pl.DataFrame]:
         """Yield a stream in parts of at least `rows` rows: a long stream does not fit into memory.
@@ -249,10 +254,10 @@ class Run:
             for batch in _whole_batches(reader):
                 batches.append(batch)
                 if sum(map(len, batches)) >= rows:
-                    yield _frame(batches, reader.schema)
+                    yield _frame(batches, reader.schema, path)
                     batches = []
             if batches:
-                yield _frame(batches, reader.schema)
+                yield _frame(batches, reader.schema, path)
 
     def status_texts(self) -> list[tuple[str, str]]:
         """Return the engine's own status texts at start and end, if they were recorded."""
@@ -296,11 +301,18 @@ def said(request: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def took_s(run: Run) -> float | None:
-    """Return the seconds from a run's start to its end; None if it did not end."""
+    """Return the seconds from a run's start to its end by the monotonic clock.
+
+    The result is None if the run did not end. Older records have only times of the wall clock; the
+    result is also None if that clock was set back so far that the run ended before it began.
+    """
+    if isinstance(seconds := run.facts.get("took_s"), (int, float)) and seconds >= 0.0:
+        return float(seconds)
     begun, ended = run.facts.get("started_utc"), run.facts.get("ended_utc")
     if not begun or not ended:
         return None
-    return (datetime.fromisoformat(ended) - datetime.fromisoformat(begun)).total_seconds()
+    by_wall_s = (datetime.fromisoformat(ended) - datetime.fromisoformat(begun)).total_seconds()
+    return by_wall_s if by_wall_s >= 0.0 else None
 
 
 class Recovered:
@@ -327,7 +339,7 @@ class Recovered:
         if not path.exists():
             return {}
         with _readable(path), _opened(path) as reader:
-            events = _frame(list(_whole_batches(reader)), reader.schema)
+            events = _frame(list(_whole_batches(reader)), reader.schema, path)
         succeeded = events.filter(pl.col("outcome").cast(pl.String) == "ok")
         return dict(succeeded.select(pl.col("operation").cast(pl.String), "rows").iter_rows())
 
@@ -388,9 +400,11 @@ def read_result(path: Path) -> pl.DataFrame:
     """
     import pyarrow as pa
 
-    with _readable(path), pa.OSFile(str(path)) as file, pa.ipc.open_file(file) as reader:
-        batches = [reader.get_batch(number) for number in range(reader.num_record_batches)]
-        return _frame(batches, reader.schema)
+    with _readable(path):
+        refuse_compressed_file(path)
+        with pa.OSFile(str(path)) as file, pa.ipc.open_file(file) as reader:
+            batches = [reader.get_batch(number) for number in range(reader.num_record_batches)]
+            return _frame(batches, reader.schema, path)
 
 
 @contextmanager
@@ -419,14 +433,16 @@ def _readable(path: Path) -> Iterator[None]:
 def _opened(path: Path) -> Iterator[pa.RecordBatchStreamReader]:
     import pyarrow as pa
 
+    refuse_compressed_stream(path)
     with pa.OSFile(str(path)) as file, pa.ipc.open_stream(file) as reader:
         yield reader
 
 
-def _frame(batches: list[pa.RecordBatch], schema: pa.Schema) -> pl.DataFrame:
+def _frame(batches: list[pa.RecordBatch], schema: pa.Schema, path: Path) -> pl.DataFrame:
     import polars as pl
     import pyarrow as pa
 
+    refuse_rows(sum(map(len, batches)), path)
     table = pa.Table.from_batches(batches, schema=schema)
     # Indices and lengths that point outside their buffers would crash the process later.
     table.validate(full=True)

@@ -68,11 +68,14 @@ class RunWriter:
             "reason": None,
             "started_utc": datetime.now(tz=UTC).isoformat(timespec="milliseconds"),
             "ended_utc": None,
+            # The wall clock may be set while a run executes.
+            "took_s": None,
             # All times in the record are CLOCK_MONOTONIC; adding this difference gives wall-clock
             # time.
             "wall_minus_monotonic_ns": time.time_ns() - time.monotonic_ns(),
             **asked,
         }
+        self._began_s = time.monotonic()
         self._sealed = False
 
     def __enter__(self) -> Self:
@@ -121,7 +124,8 @@ class RunWriter:
 
     def _end(self, status: str, reason: str | None) -> None:
         now = datetime.now(tz=UTC).isoformat(timespec="milliseconds")
-        self._run.update(status=status, reason=reason, ended_utc=now)
+        took_s = round(time.monotonic() - self._began_s, 3)
+        self._run.update(status=status, reason=reason, ended_utc=now, took_s=took_s)
         with self._writing():
             self._write_run()
 

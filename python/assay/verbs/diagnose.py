@@ -21,7 +21,7 @@ from assay.running.asked.options import options_of
 from assay.running.asked.request import recorded_request
 from assay.running.asked.understanding import request_of
 from assay.study.declared.facts import asked_budget_s
-from assay.study.diagnosing.stages import Diagnosing, room_for
+from assay.study.diagnosing.stages import Diagnosing
 from assay.study.experiments.discovery import experiments
 from assay.study.series import Purpose, Series, documents_made_before, judging, pilot_before
 from assay.study.several import Terms
@@ -30,6 +30,7 @@ from assay.verbs.shared.watching import Logged
 from assay.workloads.discovery import find_workload
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from assay.analysis.try_.calibration import Calibration
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from assay.running.asked.request import RunRequest
     from assay.study.series import Watcher
 
-MADE_BY, WIDTH = "assay diagnose", "side_by_side"
+MADE_BY, FIRST_BUDGET = "assay diagnose", "first_budget_s"
 # Maximum repetition of an existing run's order in seconds, because a diagnosis repeats the run
 # often.
 MIN_TIME_MAX_S = 2.0
@@ -51,11 +52,13 @@ class _Asked:
         base: Request of the run.
         pilot: A finished run of this request.
         about: Facts by which an earlier diagnosis of it is found.
+        pilot_is_part: Whether the diagnosis made the run, so that its time is within the budget.
     """
 
     base: RunRequest
     pilot: Run
     about: dict[str, Any]
+    pilot_is_part: bool
 
 
 def diagnose(
@@ -101,17 +104,20 @@ def diagnose(
         options["dsn"] = dsn
     if names:
         options["operation"] = names
-    terms = Terms(asked_budget_s(budget or DIAGNOSE_BUDGET))
+    budget_s = asked_budget_s(budget or DIAGNOSE_BUDGET)
     asked = _asked(what, options, place, watching, again=again)
     run_s = took_s(asked.pilot)
+    if asked.pilot_is_part and budget_s is not None:
+        budget_s = max(0.0, budget_s - (run_s or 0.0))
+    terms = Terms(budget_s)
     about = {**asked.about, "allow_changes": allow_changes}
-    # With a larger budget, a diagnosis continues with the earlier number of parallel causes.
-    before = None if again else next(documents_made_before(place, about), None)
-    width = (before or {"about": {}})["about"].get(WIDTH) or room_for(terms.budget_s, run_s)
+    first_s = budget_s if again else _first_budget_s(about, place, budget_s)
+    if first_s is not None:
+        about = {**about, FIRST_BUDGET: first_s}
     purpose = Purpose(
         f"diagnose-{asked.pilot.facts['workload']['name']}",
         asked.base.engine,
-        {**about, WIDTH: width},
+        about,
         workloads=False,
         grows=True,
         expected=lambda _: run_s,
@@ -119,11 +125,20 @@ def diagnose(
     series = Series(purpose, place, watching, terms, again)
     history = _known_before(asked.pilot, place)
     diagnosing = Diagnosing(
-        asked.base, asked.pilot, series, history, allow_changes, side_by_side=width
+        asked.base, asked.pilot, series, history, allow_changes, budget_s=first_s
     )
     way = diagnosing.carry_out()
     document = diagnose_document(way, names, _declared(), history, run_s)
     return _placed(document, diagnosing.directory, place)
+
+
+def _first_budget_s(about: Mapping[str, Any], place: Path, budget_s: float | None) -> float | None:
+    """Return the time limit of the diagnosis that this one continues, or else its own limit.
+
+    The number of parallel causes depends on it, and stays if the limit grows.
+    """
+    before = next(documents_made_before(place, about), None)
+    return budget_s if before is None else before["about"].get(FIRST_BUDGET)
 
 
 def _known_before(pilot: Run, place: Path) -> Calibration:
@@ -142,6 +157,7 @@ def _declared() -> dict[str, Experimented]:
             "set_up": experiment.set_up,
             "undo": experiment.undo,
             "stays": experiment.stays,
+            "gain_means": experiment.gain_means,
         }
         for kind, experiment in experiments().items()
     }
@@ -175,7 +191,7 @@ def _asked(
     if pilot is None:
         with watcher.obtaining() as teller:
             pilot = Run(judging(watcher.remark)(base, place, teller))
-    return _Asked(base, pilot, {**about, "pilot": pilot.id})
+    return _Asked(base, pilot, {**about, "pilot": pilot.id}, pilot_is_part=True)
 
 
 def _is_workload(what: str) -> bool:
@@ -209,7 +225,7 @@ def _of_run(what: str, options: dict[str, Any], place: Path) -> _Asked:
     if names:
         base = base.changed(operations=list(names))
     about = {"made_by": MADE_BY, "pilot": pilot.id, "operations": list(names)}
-    return _Asked(base, pilot, about)
+    return _Asked(base, pilot, about, pilot_is_part=False)
 
 
 def _remember(document: DiagnoseDocument, directory: Path, place: Path) -> None:

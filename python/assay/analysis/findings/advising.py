@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, get_args
 
 from assay.analysis.findings.changing import is_of_session
-from assay.model.finding import BY_PLANS, Advice, TableChange
+from assay.model.finding import BY_PLANS, BY_VALUES, Advice, TableChange
 from assay.model.secrets import HIDDEN
 
 if TYPE_CHECKING:
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 STATEMENTS = get_args(TableChange)
 # Kinds of advice that change a setting.
 SETTINGS = ("setting", "named-setting")
+# Changes that no run makes on a server that Assay did not start: they alter tables for good, and
+# the durability of such a server is its owner's choice.
+NOT_ON_SERVERS = ("durability", "row-order", "trigger", "stored-values", "alike-columns")
 # The command that carries out advice, as `try_words` writes it.
 TRY = re.compile(r"assay try \S+ [^`]+(?=`)")
 # Beginning of the command, with the words that join it to other advice.
@@ -55,11 +58,59 @@ def expression_advice(
     return Advice("index", table, values, gain_share)
 
 
+def computed_index_advice(
+    engine: Mapping[str, Any],
+    operation: str,
+    table: str,
+    expression: str,
+    schema: str | None,
+    gain_share: float,
+) -> Advice | None:
+    """Return the advice to index an expression; None if the engine has no way to do it.
+
+    An engine without indexes on expressions can index a column that stores the expression, which
+    the operation's query then reads.
+
+    Args:
+        engine: The engine's facts on advice, as the record has them.
+        operation: Operation whose query computes the expression.
+        table: Name of the table.
+        expression: SQL expression of the table's columns.
+        schema: Schema of the table; None if it is not known.
+        gain_share: Share of the run's time that the index would save.
+    """
+    if engine.get("expressions"):
+        return expression_advice(table, expression, schema, gain_share)
+    if "stored-values" in engine.get("statements", {}):
+        return Advice("stored-values", operation, {"indexed": expression}, gain_share)
+    return None
+
+
+def index_words(advice: Advice, expression: str) -> str:
+    """Return the end of a sentence that begins with the command that tries such an index."""
+    if advice.kind == "stored-values":
+        return f"stores {expression} in a column with an index"
+    return f"makes an index of {advice.subject} ({expression})"
+
+
 def named_setting_advice(
-    setting: str, value: str, gain_share: float | None, *, by_plan: bool = False
+    setting: str,
+    value: str,
+    gain_share: float | None,
+    *,
+    by_plan: bool = False,
+    by_values: bool = False,
 ) -> Advice:
-    """Return the advice to set a named setting, with the time share that it would save."""
-    values = {"value": value, **(BY_PLANS if by_plan else {})}
+    """Return the advice to set a named setting.
+
+    Args:
+        setting: Name of the setting.
+        value: Its advised value.
+        gain_share: Share of the run's time that the setting would save; None if not known.
+        by_plan: Whether the setting acts only by the choice of plans.
+        by_values: Whether it changes the plans of some parameter values only.
+    """
+    values = {"value": value, **(BY_PLANS if by_plan else {}), **(BY_VALUES if by_values else {})}
     return Advice("named-setting", setting, values, gain_share)
 
 
@@ -107,8 +158,7 @@ def for_server(
         # It is switched off by settings of the session.
         is_tried = not limits.pooled
     else:
-        # Durability of a running server is its owner's choice.
-        is_tried = advice.kind != "durability" and "statement" not in advice.values
+        is_tried = advice.kind not in NOT_ON_SERVERS and "statement" not in advice.values
     if not is_tried:
         return None, _without_command(to_try)
     if to_try is not None and by_statement:

@@ -125,20 +125,25 @@ def _of_device(
     looked_ns = samples["time_ns"]
     busy = _BusyTime(plain(events))
     at_looks = busy.until(looked_ns)
-    begun, ended = busy.until(executions["started_ns"]), busy.until(executions["finished_ns"])
+    growths = samples.select(
+        pl.col(name).cast(pl.Int64).diff().fill_null(0) for name in DEVICE_COUNTERS
+    )
+    is_working = at_looks.diff().fill_null(0) > 0
+    totals = growths.select(
+        pl.when(is_working).then(pl.all()).otherwise(0).cast(pl.Float64).cum_sum()
+    )
+    ended = _Interpolation(busy.until(executions["finished_ns"]), at_looks).of(totals)
+    begun = _Interpolation(busy.until(executions["started_ns"]), at_looks).of(totals)
     seen = _seen(executions, looked_ns)
-    growths: dict[str, pl.Series] = {}
-    for name in DEVICE_COUNTERS:
-        growth = samples[name].cast(pl.Int64).diff().fill_null(0)
-        given = pl.select(pl.when(at_looks.diff().fill_null(0) > 0).then(growth).otherwise(0))
-        total = given.to_series().cast(pl.Float64).cum_sum()
-        # A device that was removed and added again counts from zero.
-        is_reset = bool((growth < 0).any())
-        during = _at(ended, at_looks, total) - _at(begun, at_looks, total)
-        growths[name] = during.set(~seen | is_reset, None)
+    # A device that was removed and added again counts from zero.
+    is_reset = {name: bool((growths[name] < 0).any()) for name in DEVICE_COUNTERS}
+    during = {
+        name: (ended[name] - begun[name]).set(~seen | is_reset[name], None)
+        for name in DEVICE_COUNTERS
+    }
     since = looked_ns.search_sorted(executions["started_ns"], side="left")
     until = looked_ns.search_sorted(executions["finished_ns"], side="right")
-    return growths | {"samples": until.cast(pl.Int64) - since.cast(pl.Int64)}
+    return during | {"samples": until.cast(pl.Int64) - since.cast(pl.Int64)}
 
 
 def _metered(run: Run, executions: pl.DataFrame) -> dict[str, pl.Series] | None:
@@ -185,13 +190,14 @@ def _of_cpus(run: Run, executions: pl.DataFrame) -> dict[str, pl.Series]:
         return _unknown(SHARES, executions.height)
     # At the first sample no time has been counted.
     looked_ns = spent["time_ns"].extend_constant(samples["time_ns"].min(), 1).sort()
-
-    def during(name: str) -> pl.Series:
-        total = spent[name].cast(pl.Float64).cum_sum().extend_constant(0.0, 1).sort()
-        ended = _at(executions["finished_ns"], looked_ns, total)
-        return ended - _at(executions["started_ns"], looked_ns, total)
-
-    parts = pl.DataFrame({name: during(name) for name in PARTS.values()})
+    totals = pl.DataFrame(
+        [
+            spent[name].cast(pl.Float64).cum_sum().extend_constant(0.0, 1).sort()
+            for name in PARTS.values()
+        ]
+    )
+    ended = _Interpolation(executions["finished_ns"], looked_ns).of(totals)
+    parts = ended - _Interpolation(executions["started_ns"], looked_ns).of(totals)
     whole = parts.sum_horizontal()
     seen = _seen(executions, looked_ns) & (whole > 0)
     return {share: (parts[name] / whole).set(~seen, None) for share, name in SHARES.items()}
@@ -208,14 +214,21 @@ def _seen(executions: pl.DataFrame, looked_ns: pl.Series) -> pl.Series:
     return since & until
 
 
-def _at(places: pl.Series, knots: pl.Series, values: pl.Series) -> pl.Series:
-    """Return values interpolated linearly between the sorted positions of known values."""
-    after = knots.search_sorted(places, side="left").clip(1, len(knots) - 1).cast(pl.Int64)
-    from_place, to_place = knots.gather(after - 1), knots.gather(after)
-    # Two equal knots have no distance, so the quotient is undefined.
-    part = ((places - from_place) / (to_place - from_place)).fill_nan(0.0).clip(0.0, 1.0)
-    begun = values.gather(after - 1)
-    return begun + part * (values.gather(after) - begun)
+class _Interpolation:
+    """Interpolates values linearly between the sorted positions at which they are known."""
+
+    def __init__(self, places: pl.Series, knots: pl.Series) -> None:
+        self._after = knots.search_sorted(places, side="left").clip(1, len(knots) - 1)
+        self._before = self._after - 1
+        from_place, to_place = knots.gather(self._before), knots.gather(self._after)
+        # Two equal knots have no distance, so the quotient is undefined.
+        part = (places - from_place) / (to_place - from_place)
+        self._part = part.fill_nan(0.0).clip(0.0, 1.0)
+
+    def of(self, values: pl.DataFrame) -> pl.DataFrame:
+        """Return the values of each column at the places."""
+        begun, ended = (values.select(pl.all().gather(at)) for at in (self._before, self._after))
+        return begun + (ended - begun) * self._part
 
 
 class _BusyTime:
@@ -242,4 +255,5 @@ class _BusyTime:
         self._times_ns, self._total_ns = edges["time_ns"], edges["total_ns"]
 
     def until(self, times_ns: pl.Series) -> pl.Series:
-        return _at(times_ns, self._times_ns, self._total_ns)
+        totals = self._total_ns.to_frame()
+        return _Interpolation(times_ns, self._times_ns).of(totals).to_series()

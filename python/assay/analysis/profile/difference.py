@@ -47,8 +47,16 @@ def compare(ours: Profile, theirs: Profile, operation: str | None = None) -> pl.
     """
     both = [name for name in operation_names(ours) if name in set(operation_names(theirs))]
     names = both if operation is None else [name for name in both if name == operation]
-    levels = [_level(ours, theirs, names, level, by) for level, by in LEVELS.items()]
-    return pl.concat(levels).sort(
+    sides = {OURS: ours, THEIRS: theirs}
+    by_pass = {side: _by_pass(profile, names) for side, profile in sides.items()}
+    rows = pl.concat(
+        _by_operation(counts, by).with_columns(
+            pl.lit(side).alias("side"), pl.lit(level).alias("level")
+        )
+        for side, counts in by_pass.items()
+        for level, by in LEVELS.items()
+    )
+    return _worded(differences(rows, sides, names, ["level", *KEY])).sort(
         pl.col("level").replace_strict({name: at for at, name in enumerate(LEVELS)}),
         pl.col("difference_s").abs(),
         *KEY,
@@ -68,17 +76,6 @@ def as_long_as(theirs: Profile, ours: Profile, operation: str | None = None) -> 
         return theirs
     factor = theirs.scaled_by * total["ours_s"] / total["theirs_s"]
     return replace(theirs, scaled_by=factor)
-
-
-def _level(
-    ours: Profile, theirs: Profile, names: list[str], level: str, by: list[str]
-) -> pl.DataFrame:
-    sides = {OURS: ours, THEIRS: theirs}
-    rows = pl.concat(
-        _by_operation(profile, names, by).with_columns(pl.lit(side).alias("side"))
-        for side, profile in sides.items()
-    )
-    return _worded(differences(rows, sides, names, KEY), level)
 
 
 def differences(
@@ -121,11 +118,8 @@ def _pass_counts(profile: Profile, names: Sequence[str]) -> pl.DataFrame:
     )
 
 
-def _by_operation(profile: Profile, names: list[str], by: list[str]) -> pl.DataFrame:
-    """Return CPU samples by kind of work, function and operation, with sums of squares."""
-    keys = [
-        pl.col(name) if name in by else pl.lit(None, dtype=pl.String).alias(name) for name in KEY
-    ]
+def _by_pass(profile: Profile, names: list[str]) -> pl.DataFrame:
+    """Return CPU samples by kind of work, function, operation and execution."""
     return (
         within_operations(profile)
         .filter(pl.col("operation").is_in(names))
@@ -133,7 +127,20 @@ def _by_operation(profile: Profile, names: list[str], by: list[str]) -> pl.DataF
         .agg(pl.len().cast(pl.Int64).alias("samples"))
         .join(profile.frames, left_on="leaf", right_on="frame", how="left")
         .rename({"family": "symbol"})
-        .select(*keys, "operation", "sequence", "samples")
+        .select(*KEY, "operation", "sequence", "samples")
+    )
+
+
+def _by_operation(counts: pl.DataFrame, by: list[str]) -> pl.DataFrame:
+    """Return CPU samples by the columns `by` and operation, with sums of squares.
+
+    The other columns of `KEY` are null.
+    """
+    keys = [
+        pl.col(name) if name in by else pl.lit(None, dtype=pl.String).alias(name) for name in KEY
+    ]
+    return (
+        counts.select(*keys, "operation", "sequence", "samples")
         .group_by(*KEY, "operation", "sequence", maintain_order=True)
         .agg(pl.col("samples").sum())
         .group_by(*KEY, "operation", maintain_order=True)
@@ -195,12 +202,12 @@ def _spread() -> list[pl.Expr]:
     ]
 
 
-def _worded(compared: pl.DataFrame, level: str) -> pl.DataFrame:
+def _worded(compared: pl.DataFrame) -> pl.DataFrame:
     low = pl.col("difference_s") - pl.col("half_s")
     high = pl.col("difference_s") + pl.col("half_s")
     few = pl.col("ours_samples") + pl.col("theirs_samples") < SAMPLES_MIN
     return compared.select(
-        pl.lit(level).alias("level"),
+        "level",
         *KEY,
         "ours_samples",
         "theirs_samples",
@@ -215,6 +222,6 @@ def _worded(compared: pl.DataFrame, level: str) -> pl.DataFrame:
 
 
 def _share(seconds: str) -> pl.Expr:
-    """Return an expression: the share of all seconds; null if there are none."""
-    whole = pl.col(seconds).sum()
+    """Return an expression: the share of all seconds of the level; null if there are none."""
+    whole = pl.col(seconds).sum().over("level")
     return pl.when(whole > 0).then(pl.col(seconds) / whole)

@@ -7,7 +7,7 @@ separately, because both of its runs were executed side by side (`rounds`).
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 import polars as pl
@@ -21,6 +21,7 @@ from assay.analysis.stats.rounds import factor_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from assay.model.finding import Advice
     from assay.record.reader import Run
 
 # A prediction counts as right if the measured gain is within this factor of it.
@@ -132,6 +133,19 @@ def times_of(run: Run) -> Times:
     return Times(operations, 1 / per_s if per_s else None)
 
 
+def times_for(advice: Advice | None, run: Run) -> Times:
+    """Return the times of a run's measured part by which the effect of an advice is judged.
+
+    A change of the number of clients is judged by the seconds that an operation of a closed load
+    takes its client: one client alone may need less time for an operation although the engine
+    completes fewer operations per second.
+    """
+    times, load = times_of(run), load_of(run.facts)
+    if advice is None or not advice.is_per_client or load is None or load.shape == OPEN:
+        return times
+    return times if times.whole_s is None else replace(times, whole_s=times.whole_s * load.clients)
+
+
 def mean_times_of(run: Run) -> Times:
     """Return the times of a run's measured part, with means instead of medians over passes.
 
@@ -154,7 +168,10 @@ def _means(done: pl.DataFrame) -> dict[str, float]:
 
 
 def judge_trial(
-    rounds: Sequence[tuple[Times, Times]], predicted: float | None, operations: Sequence[str]
+    rounds: Sequence[tuple[Times, Times]],
+    predicted: float | None,
+    operations: Sequence[str],
+    measured: Gain | None = None,
 ) -> Trial:
     """Return the verdict on a prediction from rounds of (before, after the change).
 
@@ -162,6 +179,8 @@ def judge_trial(
         rounds: At least one round.
         predicted: Predicted saving as a share of the whole time.
         operations: Operations that the finding names; empty means all.
+        measured: Gain of the judged times, if its interval was computed elsewhere; None means an
+            interval for a number of rounds that was chosen before the trial.
     """
     every = [set(times.operations) for pair in rounds for times in pair]
     common, seen = set.intersection(*every), set.union(*every)
@@ -180,7 +199,9 @@ def judge_trial(
     judged_names, pairs = judged_times(rounds, operations)
     is_of_names = named and rounds[0][0].whole_s is None
     judged = Judged(
-        judged_names, operation_predicted if is_of_names else predicted, gain_over(pairs)
+        judged_names,
+        operation_predicted if is_of_names else predicted,
+        gain_over(pairs) if measured is None else measured,
     )
     left_out = tuple(sorted(seen - common))
     verdict = _verdict(judged.predicted, judged.gain)

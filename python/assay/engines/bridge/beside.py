@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import shutil
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.engines.bridge.process import JAR, await_bridge, check_readable, command
 from assay.engines.contract import EngineError
+from assay.engines.server_files import copy_into_server, new_server_directory, server_directory
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from assay.engines.contract import Launcher
 
@@ -44,20 +44,19 @@ def _copied(jars: Sequence[Path], launcher: Launcher) -> list[Path]:
     """Copy jars into a directory that the server programs' user can read."""
     place = launcher.scratch / CLASSES
     try:
-        shutil.rmtree(place, ignore_errors=True)
-        place.mkdir()
-        # Drivers in different directories may have the same file name.
-        copies = [place / f"{number}-{jar.name}" for number, jar in enumerate(jars)]
-        for jar, copy in zip(jars, copies, strict=True):
-            check_readable(jar)
-            if jar.is_dir():
-                shutil.copytree(jar, copy)
-            else:
-                shutil.copyfile(jar, copy)
+        with (
+            server_directory(launcher.scratch) as scratch,
+            new_server_directory(CLASSES, scratch) as directory,
+        ):
+            # Drivers in different directories may have the same file name.
+            names = [f"{number}-{jar.name}" for number, jar in enumerate(jars)]
+            for jar, name in zip(jars, names, strict=True):
+                check_readable(jar)
+                copy_into_server(jar, name, directory)
     except OSError as error:
         raise EngineError(
             f"the JDBC driver cannot be copied to {place} ({error.strerror}): free space, or "
             "set XDG_STATE_HOME to another directory."
         ) from error
     launcher.own(place)
-    return copies
+    return [place / name for name in names]

@@ -6,6 +6,7 @@ from assay.engines.contract import EngineError
 
 # SQLSTATE of standard SQL for a broken connection.
 CONNECTION_LOST = "08006"
+CANNOT_CONNECT = "08001"
 GENERAL = "HY000"
 
 
@@ -33,6 +34,16 @@ class BridgeError(EngineError):
         self.vendor_code = vendor_code
         self.lost = lost
         self.retryable = retryable
+
+
+def silent(patience_s: float) -> BridgeError:
+    """Return the error for a database that takes no connection in time."""
+    return BridgeError(
+        f"the database did not accept the connection within {patience_s:g} s: check that it is"
+        " running, and that the DSN names its host and port",
+        CANNOT_CONNECT,
+        lost=True,
+    )
 
 
 def gone(reason: object) -> BridgeError:

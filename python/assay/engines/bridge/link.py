@@ -27,6 +27,10 @@ if TYPE_CHECKING:
 
     from assay.engines.contract import Address
 
+# A server that Assay has just started may be busy with its own start.
+PATIENCE_S = 300.0
+# A session of the load waits as long, see `crates/assay-drive/src/session/jdbc/link.rs`.
+GUEST_PATIENCE_S = 20.0
 LOST, RETRYABLE = 1, 2
 AS_TEXT = 2
 # Number of the statement to execute, which is defined again for each call.
@@ -55,23 +59,27 @@ class Link:
         self.driver = f"{greeting.text()} {greeting.text()}"
 
     @classmethod
-    def connect(cls, address: Address) -> Self:
+    def connect(cls, address: Address, patience_s: float = PATIENCE_S) -> Self:
         """Connect to a database through the JDBC bridge.
 
         Args:
             address: `socket` of the bridge, `url` of the database, and optionally `properties` (of
                 the driver: `user`, `password`, ...) and `setup`, statements that every connection
                 executes first.
+            patience_s: Maximum seconds until the connection exists and has executed `setup`. Some
+                drivers have no limit of their own.
 
         Raises:
             BridgeError: If the bridge does not run or has no driver for the URL, or if the database
-                refuses. The error message contains no password.
+                refuses or does not answer in time. The error message contains no password.
         """
         line = Line(reached(address))
         try:
+            line.limit(patience_s)
             link = cls(address, line)
             for statement in address.get("setup", ()):
                 link.run(statement)
+            line.limit(None)
         except BaseException:
             line.close()
             raise

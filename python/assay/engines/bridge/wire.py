@@ -6,9 +6,10 @@ Numbers are big-endian; texts and bytes are preceded by their length in four byt
 from __future__ import annotations
 
 import struct
+import time
 from typing import TYPE_CHECKING
 
-from assay.engines.bridge.errors import gone
+from assay.engines.bridge.errors import gone, silent
 
 if TYPE_CHECKING:
     import socket
@@ -76,6 +77,17 @@ class Line:
         self._peer = peer
         self._held = bytearray()
         self._at = 0
+        self._patience_s: float | None = None
+        self._deadline_s = 0.0
+
+    def limit(self, patience_s: float | None) -> None:
+        """Limit the seconds until all further answers have come; None ends the limit.
+
+        After the limit, `receive` raises `BridgeError`: the database takes no connection.
+        """
+        self._patience_s = patience_s
+        self._deadline_s = time.monotonic() + (patience_s or 0.0)
+        self._peer.settimeout(None)
 
     def send(self, pieces: Sequence[bytes | memoryview]) -> None:
         """Send messages to the JDBC bridge.
@@ -112,7 +124,12 @@ class Line:
         self._at = 0
         while len(self._held) < size:
             try:
+                if self._patience_s is not None:
+                    # Zero would not wait at all.
+                    self._peer.settimeout(max(self._deadline_s - time.monotonic(), 0.001))
                 more = self._peer.recv(RECEIVE_BYTES)
+            except TimeoutError:
+                raise silent(self._patience_s or 0.0) from None
             except OSError as error:
                 raise gone(error.strerror or error) from error
             if not more:

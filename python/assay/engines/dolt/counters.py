@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import http.client
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.engines.mysql_family.counters import OBJECT
+from assay.engines.network.http_line import HttpLine
+from assay.engines.server_files import read_server_file
 
 if TYPE_CHECKING:
     from assay.engines.contract import Address, CounterReader
@@ -30,7 +31,7 @@ class DoltCounters:
         port = address.get("metrics_port")
         self._metrics = None
         if port is not None:
-            self._metrics = http.client.HTTPConnection(address["host"], port, timeout=PATIENCE_S)
+            self._metrics = HttpLine(address["host"], port, PATIENCE_S)
         data = address.get("data")
         self._databases = None if data is None else Path(data)
         self._generations: dict[str, str] = {}
@@ -54,10 +55,8 @@ class DoltCounters:
         if self._metrics is None:
             return []
         try:
-            self._metrics.request("GET", "/metrics")
-            text = self._metrics.getresponse().read().decode("utf-8")
-        except http.client.HTTPException as error:
-            self._metrics.close()
+            text = self._metrics.ask("GET", "/metrics", None, {}).body.decode("utf-8")
+        except (OSError, ValueError) as error:
             raise OSError(f"the server's metrics cannot be read: {error!r}") from error
         return metrics(text)
 
@@ -83,7 +82,7 @@ class DoltCounters:
     def _collected(self, name: str, place: Path) -> int:
         """Return the number of garbage collections since the first sample."""
         try:
-            fields = (place / MANIFEST).read_text(encoding="utf-8").split(":")
+            fields = read_server_file(place / MANIFEST, place).split(":")
         except OSError:
             return self._collections.get(name, 0)
         generation = fields[GENERATION_FIELD] if len(fields) > GENERATION_FIELD else ""

@@ -15,6 +15,7 @@ from assay.engines.dolt.configuration import configured, is_number, is_variable
 from assay.engines.mysql_family.server import HOST
 from assay.engines.mysql_family.statements import file_text, filled, text_of
 from assay.engines.programs import MEND, inherited, run_program
+from assay.engines.server_files import new_server_directory, server_directory, write_server_file
 from assay.model.errors import suggestion
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ CONF = Path(__file__).parent / "conf"
 PLACES = ("dolt", "bin/dolt")
 # The program must not check for newer versions or report its use over the network.
 GLOBAL_CONFIGURATION = {"metrics.disabled": "true", "versioncheck.disabled": "true"}
-GLOBAL_FILE = ".dolt/config_global.json"
+GLOBAL_DIRECTORY, GLOBAL_FILE = ".dolt", "config_global.json"
 CONFIGURATION_FILE = "config.yaml"
 # The program prints this message before it opens the data.
 _UNREAD = re.compile(
@@ -101,6 +102,9 @@ class Program:
                 raise EngineError(f"Dolt rejects {name}={value}: {said}. Correct --set.")
 
     def _run(self, here: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+        if not (here / GLOBAL_DIRECTORY).exists():
+            with server_directory(here) as directory:
+                write_global_configuration(directory)
         return run_program([str(self.file), *arguments], environment(here), self.file, here)
 
 
@@ -125,12 +129,17 @@ def home_of(product: Product) -> Path:
     return product.home
 
 
+def write_global_configuration(home: int) -> None:
+    """Write Dolt's own configuration into an open home directory.
+
+    Raises `OSError`.
+    """
+    with new_server_directory(GLOBAL_DIRECTORY, home) as directory:
+        write_server_file(GLOBAL_FILE, json.dumps(GLOBAL_CONFIGURATION), directory)
+
+
 def environment(home: Path) -> dict[str, str]:
-    """Return the environment for Dolt's program."""
-    file = home / GLOBAL_FILE
-    if not file.exists():
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(json.dumps(GLOBAL_CONFIGURATION), encoding="utf-8")
+    """Return the environment for Dolt's program, whose global configuration is in `home`."""
     # Otherwise each command leaves a process that writes below `home`, even with metrics disabled.
     alone = {"DOLT_DISABLE_EVENT_FLUSH": "true"}
     return {**inherited(), "HOME": str(home), "DOLT_ROOT_PATH": str(home), **alone}

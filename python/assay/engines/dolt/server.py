@@ -14,6 +14,7 @@ from assay.engines.dolt.programs import (
     environment,
     find_program,
     home_of,
+    write_global_configuration,
 )
 from assay.engines.mysql_family.configuration import read_configuration
 from assay.engines.mysql_family.connecting import connect
@@ -27,7 +28,11 @@ from assay.engines.mysql_family.server import (
 )
 from assay.engines.mysql_family.statements import filled
 from assay.engines.resources import PORT_TRIES, free_port, ports_taken
-from assay.engines.server_files import write_server_file
+from assay.engines.server_files import (
+    new_server_directory,
+    server_directory,
+    write_server_file,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -63,12 +68,14 @@ def start_server(
     # password.
     shutil.rmtree(scratch / ACCOUNTS, ignore_errors=True)
     home = scratch / HOME
+    with server_directory(scratch) as directory, new_server_directory(HOME, directory) as opened:
+        write_global_configuration(opened)
+    launcher.own(home)
     given = default_settings(version) | dict(settings)
     for _ in range(PORT_TRIES):
         password = secrets.token_urlsafe(24)
         address = _address(password, launcher) | {"data": str(data)}
         inherited = environment(home) | {"DOLT_ROOT_PASSWORD": password, "DOLT_ROOT_HOST": "%"}
-        launcher.own(home)
         file = scratch / CONFIGURATION_FILE
         ours = _ours(data, address, launcher) | _account(version, password)
         write_server_file(file, configured(given | ours))

@@ -10,7 +10,7 @@ from assay.engines.bridge.addresses import read_dsn, session_config
 from assay.engines.bridge.beside import start_bridge
 from assay.engines.bridge.drivers import find_driver
 from assay.engines.bridge.jre import find_java
-from assay.engines.bridge.link import Link
+from assay.engines.bridge.link import GUEST_PATIENCE_S, Link
 from assay.engines.bridge.statements import marked_script
 from assay.engines.contract import EngineError, Instance
 from assay.engines.jdbc import preflight
@@ -101,7 +101,7 @@ class JdbcEngine:
 
         Raises `BridgeError` with the message of the database or its driver.
         """
-        return Instance({}, Link.connect(address), address=dict(address))
+        return Instance({}, Link.connect(address, GUEST_PATIENCE_S), address=dict(address))
 
     def detach(self, instance: Instance) -> None:
         """Close the JDBC connection."""

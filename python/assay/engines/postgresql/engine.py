@@ -181,7 +181,8 @@ class PostgresEngine(PostgresSchemas):
             loading.execute(instance.handle, statement)
 
     def prepare(self, instance: Instance, sql: str) -> None:
-        """Run SQL statements on PostgreSQL one by one."""
+        """Run SQL statements on PostgreSQL one by one; they end if this process is killed."""
+        loading.end_with_client(instance.handle)
         self.run_script(instance, sql)
 
     def settle(self, instance: Instance) -> None:

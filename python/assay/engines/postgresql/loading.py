@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import re
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import suppress
 from typing import TYPE_CHECKING, cast
 
 from assay.engines.contract import Cached, EngineError, tell_nobody
 from assay.engines.postgres_family import connecting
 from assay.engines.postgresql.connecting import TITLE, connect
+from assay.engines.postgresql.pooled import is_pooled
 from assay.engines.postgresql.statements import file_text, filled, split
 
 if TYPE_CHECKING:
@@ -26,6 +28,8 @@ LOADING = "assay loading"
 DEADLOCK_TRIES = 5
 # First `server_version_num` in which a session can be made to report its counts at once.
 FLUSHES_COUNTS = 150000
+# First `server_version_num` in which a session can end its statement when its client is gone.
+ENDS_WITH_CLIENT = 140000
 # Only one connection per table can write rows frozen. With more CPUs than this, several connections
 # without frozen rows and a later VACUUM are faster.
 FROZEN_STREAMS_MAX = 4
@@ -46,6 +50,18 @@ def execute(
     The `EngineError` has the statement and the server's message.
     """
     return connecting.execute(connection, statement, values, TITLE)
+
+
+def end_with_client(connection: Connection) -> None:
+    """Have the server end statements of a connection within a second after its client is killed.
+
+    Otherwise an index would still be created after `kill -9`. Behind a pooler, and before
+    PostgreSQL 14, nothing is changed.
+    """
+    if is_pooled(connection) or connection.info.server_version < ENDS_WITH_CLIENT:
+        return
+    with suppress(EngineError):  # A server's system may not notice the end of a client.
+        execute(connection, file_text("end_with_client.sql"))
 
 
 def add_extensions(instance: Instance) -> None:

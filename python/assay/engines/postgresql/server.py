@@ -15,7 +15,7 @@ from assay.engines.postgresql.programs import (
     write_configuration,
 )
 from assay.engines.resources import PORT_TRIES, free_port, memory_bytes, ports_taken
-from assay.engines.server_files import write_server_file
+from assay.engines.server_files import read_server_file, write_server_file
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -167,7 +167,7 @@ def _await_ready(cluster: Path, pid: int, launcher: Launcher) -> str | None:
 
 def _is_ready(cluster: Path, pid: int) -> bool:
     try:
-        lines = (cluster / "postmaster.pid").read_text(encoding="utf-8").splitlines()
+        lines = read_server_file(cluster / "postmaster.pid", cluster.parent).splitlines()
     except FileNotFoundError:
         return False
     whole = len(lines) > STATE_LINE and lines[0] == str(pid)
@@ -177,7 +177,7 @@ def _is_ready(cluster: Path, pid: int) -> bool:
 def _address(data: Path, port: int, pid: int, launcher: Launcher) -> Address:
     from psycopg.conninfo import make_conninfo
 
-    password = (data / PASSWORD_FILE).read_text(encoding="utf-8")
+    password = read_server_file(data / PASSWORD_FILE, data)
     who = make_conninfo("", port=port, user=USER, dbname=DATABASE)
     over_tcp = make_conninfo(who, host=HOST, password=password)
     scratch = launcher.scratch

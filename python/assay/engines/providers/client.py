@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -168,10 +169,11 @@ def _text(file: Path) -> str:
 
 
 def _size_bytes(directory: Path) -> int:
+    """Return the bytes of all files below a directory, where a client makes and removes others."""
     total_bytes = 0
-    for path in directory.rglob("*"):
-        try:
-            total_bytes += path.lstat().st_size
-        except FileNotFoundError:  # the client renamed the file meanwhile
-            continue
+    # Unlike `Path.rglob`, `os.walk` goes on if a directory disappears.
+    for place, _, names in os.walk(directory):
+        for name in names:
+            with suppress(FileNotFoundError):
+                total_bytes += Path(place, name).lstat().st_size
     return total_bytes

@@ -14,7 +14,7 @@ from assay.engines.bridge.beside import start_bridge
 from assay.engines.bridge.drivers import find_driver
 from assay.engines.bridge.errors import BridgeError
 from assay.engines.bridge.jre import find_java
-from assay.engines.bridge.link import Link
+from assay.engines.bridge.link import GUEST_PATIENCE_S, PATIENCE_S, Link
 from assay.engines.bridge.statements import marked_script
 from assay.engines.contract import EngineError, Instance, Node, Wanted, tell_nobody
 from assay.engines.obtaining import obtain
@@ -112,7 +112,7 @@ class SparkEngine(OwnTables):
         Raises `EngineError` with the server's message and what to do about it.
         """
         try:
-            link = Link.connect(address)
+            link = Link.connect(address, PATIENCE_S if address["ours"] else GUEST_PATIENCE_S)
         except BridgeError as error:
             raise EngineError(f"{error}. {UNREACHED}") from error
         return Instance({}, link, address=dict(address))

@@ -5,9 +5,10 @@ Both interfaces are read without a Spark library, and only from addresses of the
 
 from __future__ import annotations
 
-import http.client
 import json
 from typing import Any
+
+from assay.engines.network.http_line import HttpLine
 
 PATIENCE_S = 20.0
 OK, MISSING = 200, 404
@@ -21,7 +22,7 @@ class Rest:
     """
 
     def __init__(self, host: str, port: int) -> None:
-        self._line = http.client.HTTPConnection(host, port, timeout=PATIENCE_S)
+        self._line = HttpLine(host, port, PATIENCE_S)
         self._application: str | None = None
 
     def get(self, path: str) -> Any:  # noqa: ANN401 - JSON
@@ -42,25 +43,20 @@ class Rest:
 
     def _asked(self, path: str) -> Any:  # noqa: ANN401 - JSON
         try:
-            answer, body = self._got(path)
-        except (http.client.HTTPException, OSError):
+            answer = self._line.ask("GET", path, None, {})
+        except TimeoutError as error:
+            raise OSError(f"Spark's driver does not tell its state: {error}") from error
+        except OSError:
             # The server closes a connection that was idle for long.
-            self._line.close()
             try:
-                answer, body = self._got(path)
-            except (http.client.HTTPException, OSError) as error:
-                self._line.close()
+                answer = self._line.ask("GET", path, None, {})
+            except OSError as error:
                 raise OSError(f"Spark's driver does not tell its state: {error}") from error
         if answer.status == MISSING:
             return None
         if answer.status != OK:
             raise OSError(f"Spark's driver tells no state: {answer.status} {answer.reason}")
-        return json.loads(body)
-
-    def _got(self, path: str) -> tuple[http.client.HTTPResponse, bytes]:
-        self._line.request("GET", path)
-        answer = self._line.getresponse()
-        return answer, answer.read()
+        return _read(answer.body)
 
 
 def fetch(host: str, port: int, path: str) -> Any:  # noqa: ANN401 - JSON
@@ -77,12 +73,22 @@ def fetch(host: str, port: int, path: str) -> Any:  # noqa: ANN401 - JSON
 
 def master_state(host: str, port: int) -> dict[str, Any]:
     """Return the state of a Spark master and its workers."""
-    line = http.client.HTTPConnection(host, port, timeout=PATIENCE_S)
+    line = HttpLine(host, port, PATIENCE_S)
     try:
-        line.request("GET", "/json/")
-        state: dict[str, Any] = json.loads(line.getresponse().read())
-    except (http.client.HTTPException, ValueError) as error:
+        state: dict[str, Any] = _read(line.ask("GET", "/json/", None, {}).body)
+    except ValueError as error:
         raise OSError(f"Spark's master does not tell its state: {error}") from error
     finally:
         line.close()
     return state
+
+
+def _read(body: bytes) -> Any:  # noqa: ANN401 - JSON
+    """Return the value in a JSON text.
+
+    Raises `ValueError`, also for a text that is nested too deep.
+    """
+    try:
+        return json.loads(body)
+    except RecursionError as error:
+        raise ValueError("the JSON is nested too deep") from error

@@ -6,14 +6,17 @@ import http.client
 import json
 import os
 import ssl
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assay.engines.contract import EngineError
+from assay.engines.network.http_line import HttpLine
 from assay.engines.sparql_family.addresses import with_graph
 
 if TYPE_CHECKING:
     from assay.engines.contract import Address
+    from assay.engines.network.http_line import Answer
 
 CONF = Path(__file__).parent / "conf"
 # Timeout in seconds for counting an endpoint's triples, which some servers do one by one.
@@ -41,7 +44,7 @@ class Client:
     def __init__(self, address: Address, patience_s: float = PATIENCE_S, server: str = "") -> None:
         self._address = address
         self._patience_s = patience_s
-        self._line: http.client.HTTPConnection | None = None
+        self._line: HttpLine | None = None
         self.server = server
         self.locks: list[int] = []
 
@@ -80,6 +83,13 @@ class Client:
         )
         return self._read(answer)
 
+    def count(self, text: str, variable: str, graph: str | None = None) -> int:
+        """Return the number that a query counts, which has one row with one variable."""
+        try:
+            return int(self.rows(text, graph)[0][variable])
+        except (IndexError, KeyError, ValueError, TypeError) as error:
+            raise self._no_result(f"it has no number {variable}") from error
+
     def request(
         self, method: str, target: str, body: bytes | None, headers: dict[str, str]
     ) -> bytes:
@@ -88,40 +98,35 @@ class Client:
         if self._address.get("authorization"):
             fields["Authorization"] = self._address["authorization"]
         answer = self._answer(method, target, body, fields)
-        content = answer.read()
-        self.server = answer.headers.get("Server", self.server)
-        if answer.will_close:
-            self.close()
+        self.server = str(answer.headers.get("Server", self.server))[:WORDS_MAX]
         if answer.status >= http.client.MULTIPLE_CHOICES:
-            raise EngineError(self._refusal(answer, content))
+            raise EngineError(self._refusal(answer))
         if answer.headers.get_content_type() == "text/html" and headers.get("Accept") == ROWS:
             raise EngineError(
                 f"{self.place}{target.partition('?')[0]} returned a web page, so the URL is not "
                 "a SPARQL endpoint: name the query endpoint, such as "
                 "http://127.0.0.1:3030/ds/query"
             )
-        return content
+        return answer.body
 
     def _answer(
         self, method: str, target: str, body: bytes | None, fields: dict[str, str]
-    ) -> http.client.HTTPResponse:
+    ) -> Answer:
+        if self._line is None:
+            self._line = self._new_line()
         try:
-            if self._line is not None:
-                try:
-                    self._line.request(method, target, body, fields)
-                    return self._line.getresponse()
-                except (ConnectionResetError, BrokenPipeError):
-                    # The server closed an idle connection; these requests can safely be repeated.
-                    self.close()
-            self._line = self._opened()
-            self._line.request(method, target, body, fields)
-            return self._line.getresponse()
+            if self._line.is_open:
+                # The server may have closed an idle connection; these requests can safely be
+                # repeated.
+                with suppress(ConnectionResetError, BrokenPipeError):
+                    return self._line.ask(method, target, body, fields)
+            return self._line.ask(method, target, body, fields)
         except ConnectionRefusedError as error:
             self.close()
             raise EngineError(
                 f"no server at {self.place}: is it running, and is the port right?"
             ) from error
-        except (OSError, http.client.HTTPException) as error:
+        except OSError as error:
             self.close()
             message = str(error) or type(error).__name__
             raise EngineError(
@@ -129,27 +134,32 @@ class Client:
                 "right, and is it http or https?"
             ) from error
 
-    def _opened(self) -> http.client.HTTPConnection:
-        host, port, tls = self._address["host"], self._address["port"], self._address.get("tls")
-        if tls is None:
-            line = http.client.HTTPConnection(host, port, timeout=CONNECT_PATIENCE_S)
-        else:
-            context = ssl.create_default_context(cafile=tls["ca"])
+    def _new_line(self) -> HttpLine:
+        context, tls = None, self._address.get("tls")
+        if tls is not None:
+            try:
+                context = ssl.create_default_context(cafile=tls["ca"])
+            except OSError as error:
+                raise EngineError(
+                    f"the certificates in {tls['ca']} cannot be read: {error}"
+                ) from error
             if tls["mode"] != "verify-full":
                 context.check_hostname = False
             if tls["mode"] == "require":
                 context.verify_mode = ssl.CERT_NONE
-            line = http.client.HTTPSConnection(
-                host, port, timeout=CONNECT_PATIENCE_S, context=context
-            )
-        line.connect()
-        line.sock.settimeout(self._patience_s)
-        return line
+        return HttpLine(
+            self._address["host"],
+            self._address["port"],
+            self._patience_s,
+            tls=context,
+            connect_patience_s=CONNECT_PATIENCE_S,
+        )
 
-    def _refusal(self, answer: http.client.HTTPResponse, body: bytes) -> str:
+    def _refusal(self, answer: Answer) -> str:
         where = f"the server at {self.place}"
         if answer.status in {http.client.UNAUTHORIZED, http.client.FORBIDDEN}:
             asks = answer.headers.get("WWW-Authenticate", "a proof").split(" ")[0]
+            asks = asks[:WORDS_MAX]
             if asks.lower() == "digest":
                 return (
                     f"{where} asks who we are by Digest, which is not spoken here: let it take"
@@ -160,9 +170,9 @@ class Client:
                 " password in --dsn, or in SPARQL_USER and SPARQL_PASSWORD."
             )
         if answer.status < http.client.BAD_REQUEST:
-            elsewhere = answer.headers.get("Location", "a place that it does not name")
+            elsewhere = answer.headers.get("Location", "a place that it does not name")[:WORDS_MAX]
             return f"{where} sends us on to {elsewhere}: name the endpoint's own URL in --dsn."
-        message = " ".join(body.decode("utf-8", "replace").split())[:WORDS_MAX]
+        message = " ".join(answer.body.decode("utf-8", "replace").split())[:WORDS_MAX]
         mend = ""
         if answer.status in {http.client.NOT_FOUND, http.client.METHOD_NOT_ALLOWED}:
             mend = " Is the path of the URL right? An endpoint's is such as /sparql or /ds/query."
@@ -175,11 +185,14 @@ class Client:
                 return [{"boolean": str(document["boolean"]).lower()}]
             bindings = document["results"]["bindings"]
             return [{name: term["value"] for name, term in row.items()} for row in bindings]
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise EngineError(
-                f"the response of {self.place} is not a SPARQL result in JSON ({error}): is the "
-                "URL a query endpoint?"
-            ) from error
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+            raise self._no_result(error) from error
+
+    def _no_result(self, reason: object) -> EngineError:
+        return EngineError(
+            f"the response of {self.place} is not a SPARQL result in JSON ({reason}): is the "
+            "URL a query endpoint?"
+        )
 
 
 def answers(address: Address) -> bool:

@@ -100,8 +100,8 @@ class EndpointEngine:
 
     def count_triples(self, instance: Instance) -> int:
         """Return the number of triples in the default graph of queries."""
-        rows = instance.handle.rows(query_text("count.rq"), instance.address.get("graph"))
-        return int(rows[0]["count"])
+        client: Client = instance.handle
+        return client.count(query_text("count.rq"), "count", instance.address.get("graph"))
 
     def finish_triples(self, instance: Instance) -> None:
         """Do nothing after a load: SPARQL servers need no step to keep acknowledged data."""

@@ -49,7 +49,7 @@ def mark_of(instance: Instance, name: str) -> str | None:
     client: Client = instance.handle
     graph = graph_of(name)
     rows = client.rows(query_text("mark.rq", graph=graph), f"{graph}:mark")
-    return rows[0]["mark"] if rows else None
+    return rows[0].get("mark") if rows else None
 
 
 def note(instance: Instance, name: str, mark: str) -> None:

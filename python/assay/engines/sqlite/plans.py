@@ -14,7 +14,7 @@ from typing import Any
 
 from assay.engines.plan_reading import plan_parser
 from assay.engines.sqlite.ordering import with_first_rows
-from assay.engines.sqlite.scan_counts import with_scans
+from assay.engines.sqlite.scan_counts import BLOOM_FILTER, with_bloom_filter, with_scans
 from assay.engines.sqlite.unions import with_union
 from assay.model.plan import Plan, PlanNode, Reads
 
@@ -74,6 +74,7 @@ def normalised(text: str, operation: str, statement: int, native: str) -> Plan:
     root = _level(rows, aliases)
     if root is not None and execution_s is not None:
         root = with_scans(root, scans, counted, execution_s)
+        root = with_bloom_filter(root, scans, counted)
         root = with_first_rows(root, first_rows, execution_s) if first_rows else root
         root = with_union(root, union, execution_s) if union else root
     if changes is not None:
@@ -181,7 +182,7 @@ def _access(match: re.Match[str], aliases: dict[str, str], blooms: dict[str, str
     if name in aliases:
         details["alias"] = name
     if name in blooms:
-        details["bloom filter"] = blooms[name]
+        details[BLOOM_FILTER] = blooms[name]
     return PlanNode(
         operator="scan" if how is None else "index scan",
         native=f"{match['verb']} USING {how}" if how else match["verb"],

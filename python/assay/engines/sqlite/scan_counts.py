@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from assay.model.plan import PlanNode
 
 STEPS, SCAN_STEPS = "vm_step", "fullscan_step"
+# Rows that a Bloom filter removed before they were looked up, and rows that it let pass.
+FILTERED, PASSED = "filter_hit", "filter_miss"
+BLOOM_FILTER = "bloom filter"
 
 
 def with_scans(
@@ -68,3 +71,36 @@ def _replaced(node: PlanNode, facts_by_table: Mapping[str, Mapping[str, Any]]) -
     children = tuple(_replaced(child, facts_by_table) for child in node.children)
     facts = facts_by_table.get(node.object or "", {}) if node.operator == "scan" else {}
     return replace(node, children=children, **facts)
+
+
+def with_bloom_filter(
+    root: PlanNode, scans: Sequence[Mapping[str, Any]], counted: Mapping[str, float]
+) -> PlanNode:
+    """Return a SQLite plan with the rows of a loop that a Bloom filter shortens.
+
+    The filter contains the keys of the inner table's rows that fulfil the inner table's own
+    condition, so that rows of the outer table without one are not looked up. With several filters,
+    the rows of each are unknown.
+    """
+    removed, passed = counted.get(FILTERED, 0.0), counted.get(PASSED, 0.0)
+    with_filter = [node for node in root.walk() if BLOOM_FILTER in node.details]
+    conditions = [scan for scan in scans if scan["kept"] < scan["read"]]
+    if len(with_filter) != 1 or not removed:
+        return root
+    if [scan["table"] for scan in conditions] != [with_filter[0].object]:
+        return root
+    return _with_filtered_rows(root, removed, passed)
+
+
+def _with_filtered_rows(node: PlanNode, removed: float, passed: float) -> PlanNode:
+    children = tuple(_with_filtered_rows(child, removed, passed) for child in node.children)
+    if node.operator == "nested loop" and BLOOM_FILTER in children[1].details:
+        outer, inner = children
+        if outer.operator == "scan" and outer.condition is None and outer.rows is None:
+            read = removed + passed
+            # Some rows pass although they have no match.
+            found: dict[str, Any] = {"rows": passed, "rows_margin": passed}
+            outer = replace(outer, rows=read, removed_rows=0.0, loops=1.0)
+            inner = replace(inner, loops=read, removed_rows=removed, **found)
+            return replace(node, children=(outer, inner), **found)
+    return replace(node, children=children)

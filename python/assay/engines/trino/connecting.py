@@ -11,11 +11,13 @@ import base64
 import http.client
 import json
 import re
+import ssl
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
 
 from assay.engines.contract import EngineError
+from assay.engines.network.http_line import ANSWER_BYTES_MAX, HttpLine
 from assay.engines.sql_text import with_fields
 from assay.engines.typed_password import password_for
 
@@ -139,8 +141,8 @@ class Rest:
 
     def __init__(self, base: str, user: str, password: str | None) -> None:
         url = urlsplit(base)
-        kind = http.client.HTTPSConnection if url.scheme == "https" else http.client.HTTPConnection
-        self._line = kind(url.hostname or HOST, url.port, timeout=PATIENCE_S)
+        tls = ssl.create_default_context() if url.scheme == "https" else None
+        self._line = HttpLine(url.hostname or HOST, url.port, PATIENCE_S, tls=tls)
         self.headers = {"X-Trino-User": user, "Accept": "application/json"}
         if password is not None:
             pair = base64.b64encode(f"{user}:{password}".encode()).decode()
@@ -168,19 +170,16 @@ class Rest:
             OSError: If a request has no answer, or its answer is not JSON with a Content-Length.
         """
         try:
-            if self._line.sock is None:
-                self._line.connect()
             header_lines = "".join(f"{name}: {value}\r\n" for name, value in self.headers.items())
             host = f"[{self._line.host}]" if ":" in self._line.host else self._line.host
             place = f"{host}:{self._line.port}"
             asked = [
                 f"GET {path} HTTP/1.1\r\nHost: {place}\r\n{header_lines}\r\n" for path in paths
             ]
-            self._line.sock.sendall("".join(asked).encode())
             # The buffered file is empty after the last answer.
-            with self._line.sock.makefile("rb") as answers:
+            with self._line.send("".join(asked).encode()) as answers:
                 return [_answer(answers, path) for path in paths]
-        except (ValueError, OSError) as error:
+        except (ValueError, RecursionError, OSError) as error:
             self._line.close()
             raise OSError(f"{self._line.host} does not tell its counters: {error}") from error
 
@@ -197,17 +196,14 @@ class Rest:
         """
         try:
             sent = None if body is None else body.encode()
-            self._line.request(method, path, sent, self.headers | dict(headers or {}))
-            answer = self._line.getresponse()
-            body_bytes = answer.read()
-        except (http.client.HTTPException, OSError) as error:
-            self._line.close()
+            answer = self._line.ask(method, path, sent, self.headers | dict(headers or {}))
+        except OSError as error:
             raise OSError(f"{self._line.host} does not answer: {error!r}") from error
         if answer.status >= http.client.BAD_REQUEST:
             raise OSError(f"{self._line.host} answers {path} with {answer.status} {answer.reason}")
         try:
-            return json.loads(body_bytes) if body_bytes else None
-        except ValueError as error:
+            return json.loads(answer.body) if answer.body else None
+        except (ValueError, RecursionError) as error:
             raise OSError(f"{self._line.host} answers {path} with what is no JSON") from error
 
     def close(self) -> None:
@@ -226,6 +222,8 @@ def _answer(answers: BinaryIO, path: str) -> Any:  # noqa: ANN401 - whatever the
         name, _, value = line.partition(b":")
         if name.lower() == b"content-length":
             length = int(value)
+    if length is not None and not 0 <= length <= ANSWER_BYTES_MAX:
+        raise ValueError(f"the answer to {path} has {length} bytes")
     if len(status) < 2 or status[1] != b"200" or length is None:  # noqa: PLR2004 - version and status
         raise ValueError(f"the request for {path} failed with HTTP status {status!r}")
     return json.loads(answers.read(length))

@@ -13,7 +13,7 @@ from assay.engines.bridge.beside import start_bridge
 from assay.engines.bridge.drivers import obtain_driver
 from assay.engines.bridge.errors import BridgeError
 from assay.engines.bridge.jre import find_java
-from assay.engines.bridge.link import Link
+from assay.engines.bridge.link import GUEST_PATIENCE_S, PATIENCE_S, Link
 from assay.engines.bridge.statements import marked_script
 from assay.engines.contract import EngineError, Instance, Node
 from assay.engines.obtaining import obtain
@@ -124,7 +124,8 @@ class TrinoEngine(OwnTables):
         """
         # The driver would retry for minutes.
         _greet(address)
-        link = Link.connect(address)
+        patience_s = PATIENCE_S if "pids" in address else GUEST_PATIENCE_S
+        link = Link.connect(address, patience_s)
         instance = Instance({}, link, address=dict(address))
         try:
             self.nodes(instance)

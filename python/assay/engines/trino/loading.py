@@ -7,6 +7,7 @@ moved.
 
 from __future__ import annotations
 
+import os
 import secrets
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING
 from assay.engines.bridge.statements import execute, split
 from assay.engines.contract import EngineError
 from assay.engines.lake import count_rows, table_files, write_table
+from assay.engines.server_files import new_server_directory, server_directory
 from assay.engines.trino.connecting import file_text, filled
 
 if TYPE_CHECKING:
@@ -57,13 +59,32 @@ def load(instance: Instance, table: str, rows: ArrowStream) -> None:
     if not target.is_dir():
         raise EngineError(f"table {table} cannot be loaded: {target} does not exist")
     staged = schema.parent / f"{LOADING}-{secrets.token_hex(8)}"
-    write_table(staged, table, rows, FILES)
-    number = len(table_files(schema, table))
-    for file in table_files(staged, table):
-        file.rename(target / f"part-{number:05}.parquet")
-        number += 1
-    (staged / table).rmdir()
-    staged.rmdir()
+    try:
+        _written(schema, staged, table, rows)
+    except OSError as error:
+        raise EngineError(f"table {table} cannot be written to {target}: {error}") from error
+
+
+def _written(schema: Path, staged: Path, table: str, rows: ArrowStream) -> None:
+    """Write files into a new directory, and move them into the table's directory.
+
+    Raises `OSError`, also if one of the directories is a link.
+    """
+    with server_directory(schema.parent) as lake:
+        with new_server_directory(staged.name, lake, replaces=False) as staging:
+            write_table(staged, table, rows, FILES)
+            number = len(table_files(schema, table))
+            with (
+                server_directory(staged, table) as source,
+                server_directory(schema.parent, schema.name, table) as target,
+            ):
+                for name in [file.name for file in table_files(staged, table)]:
+                    os.rename(
+                        name, f"part-{number:05}.parquet", src_dir_fd=source, dst_dir_fd=target
+                    )
+                    number += 1
+            os.rmdir(table, dir_fd=staging)
+        os.rmdir(staged.name, dir_fd=lake)
 
 
 def count(instance: Instance, table: str) -> int:

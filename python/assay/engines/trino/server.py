@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
+import os
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,7 +12,12 @@ from assay.engines.bridge.link import Link
 from assay.engines.contract import EngineError
 from assay.engines.programs import inherited
 from assay.engines.resources import PORT_TRIES, free_port, ports_taken
-from assay.engines.server_files import write_server_file
+from assay.engines.server_files import (
+    new_server_directory,
+    read_server_file,
+    server_directory,
+    write_server_file,
+)
 from assay.engines.trino import configuration
 from assay.engines.trino.connecting import CATALOG, HOST, SCHEMA, USER, Rest, file_text, url_of
 
@@ -25,9 +30,10 @@ if TYPE_CHECKING:
 COORDINATOR, WORKER = "coordinator", "worker"
 # Name below `place.data`: the metastore, with a directory of files for each table.
 LAKE = "lake"
-# Names below the launcher's scratch directory.
-PLUGINS, CATALOGS, NODES = "plugin", "catalog", "nodes"
-CONFIGURATION_FILE, LOG_FILE = "config.properties", "server.log"
+# Names below the launcher's scratch directory. Each node has a directory of its name there, so that
+# Assay makes no directory below one that belongs to the server's user already.
+PLUGINS, CATALOGS = "plugin", "catalog"
+CONFIGURATION_FILE, LOG_FILE, TEMPORARY = "config.properties", "server.log", "tmp"
 ENVIRONMENT = "assay"
 PORT_TAKEN = ("Address already in use", "Failed to bind")
 # A node that shuts down in order waits for seconds for clients that no longer exist. A node's data
@@ -83,7 +89,8 @@ def start_cluster(
         "schema": SCHEMA,
         "pids": pids,
         "lake": str(lake),
-        "logs": {name: str(scratch / NODES / name / LOG_FILE) for name in pids},
+        "scratch": str(scratch),
+        "logs": {name: str(scratch / name / LOG_FILE) for name in pids},
         "heap": configuration.heap_text(settings),
     }
     _await_all(address, launcher, len(names))
@@ -94,11 +101,6 @@ def _lay_out(
     programs: Programs, lake: Path, settings: Mapping[str, str], launcher: Launcher
 ) -> None:
     """Write the files that all Trino nodes share: connector and catalog."""
-    scratch = launcher.scratch
-    for name in (PLUGINS, CATALOGS, NODES):
-        shutil.rmtree(scratch / name, ignore_errors=True)
-        (scratch / name).mkdir(mode=0o755)
-    (scratch / PLUGINS / programs.plugin.name).symlink_to(programs.plugin)
     ours = {
         "connector.name": "hive",
         "hive.metastore": "file",
@@ -106,10 +108,14 @@ def _lay_out(
         "hive.metastore.user": USER,
         "hive.storage-format": "PARQUET",
     }
-    catalog = scratch / CATALOGS / f"{CATALOG}.properties"
-    write_server_file(catalog, configuration.text(ours | configuration.of_catalog(settings)))
-    for name in (PLUGINS, CATALOGS, NODES):
-        launcher.own(scratch / name)
+    catalog = configuration.text(ours | configuration.of_catalog(settings))
+    with server_directory(launcher.scratch) as scratch:
+        with new_server_directory(PLUGINS, scratch) as plugins:
+            os.symlink(programs.plugin, programs.plugin.name, dir_fd=plugins)
+        with new_server_directory(CATALOGS, scratch) as catalogs:
+            write_server_file(f"{CATALOG}.properties", catalog, catalogs)
+    for name in (PLUGINS, CATALOGS):
+        launcher.own(launcher.scratch / name)
 
 
 def _listening(
@@ -141,9 +147,7 @@ def _directory(name: str, port: int, settings: Mapping[str, str], launcher: Laun
 
     Workers find a free port themselves.
     """
-    directory = launcher.scratch / NODES / name
-    shutil.rmtree(directory, ignore_errors=True)
-    (directory / "tmp").mkdir(parents=True)
+    directory = launcher.scratch / name
     is_coordinator = name == COORDINATOR
     ours = {
         "coordinator": "true" if is_coordinator else "false",
@@ -156,8 +160,13 @@ def _directory(name: str, port: int, settings: Mapping[str, str], launcher: Laun
         "plugin.dir": str(launcher.scratch / PLUGINS),
         "log.path": str(directory / LOG_FILE),
     }
-    file = directory / CONFIGURATION_FILE
-    write_server_file(file, configuration.text(configuration.of_nodes(settings) | ours))
+    properties = configuration.text(configuration.of_nodes(settings) | ours)
+    with (
+        server_directory(launcher.scratch) as scratch,
+        new_server_directory(name, scratch) as node,
+    ):
+        os.mkdir(TEMPORARY, dir_fd=node)
+        write_server_file(CONFIGURATION_FILE, properties, node)
     launcher.own(directory)
     return directory
 
@@ -176,7 +185,7 @@ def _command(
         "-Djdk.attach.allowAttachSelf=true",
         "-Djdk.nio.maxCachedBufferSize=2000000",
         "-Dfile.encoding=UTF-8",
-        f"-Djava.io.tmpdir={directory / 'tmp'}",
+        f"-Djava.io.tmpdir={directory / TEMPORARY}",
         f"-Dnode.id={name}",
         f"-Dnode.environment={ENVIRONMENT}",
         f"-Dnode.data-dir={directory}",
@@ -244,7 +253,7 @@ def properties_in_effect(address: Address) -> dict[str, str]:
     if worker is None:
         return {}
     try:
-        log = Path(logs[worker]).read_text(encoding="utf-8", errors="replace")
+        log = read_server_file(Path(logs[worker]), Path(address["scratch"]))
     except OSError as error:
         raise EngineError(f"the log of {worker} cannot be read: {error}") from error
     return configuration.in_effect(log)

@@ -48,8 +48,12 @@ def read_activity(link: Link, file: Path) -> dict[str, float]:
 
 @contextmanager
 def _held(file: Path) -> Iterator[BinaryIO]:
-    """Open a file, which is created if needed, for one reader at a time."""
-    descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    """Open a file, which is created if needed, for one reader at a time.
+
+    A link that the server's user put in its place is not followed.
+    """
+    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+    descriptor = os.open(file, flags, 0o600)
     with os.fdopen(descriptor, "r+b") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
         yield held

@@ -14,6 +14,7 @@ import pyarrow as pa
 from assay.engines.bridge.link import Link
 from assay.engines.bridge.statements import split
 from assay.engines.feeding import fed
+from assay.engines.server_files import new_server_file, remove_server_file, server_directory
 from assay.engines.virtuoso.connecting import ask, file_text, filled, name_of, run
 from assay.engines.virtuoso.serialising import serialised
 from assay.engines.virtuoso.server import LOADING
@@ -45,17 +46,17 @@ def load(instance: Instance, table: str, rows: ArrowStream, streams: int) -> Non
 
 
 def _feed(link: Link, address: Address, procedure: str, batches: Batches) -> None:
-    file = Path(address["scratch"]) / LOADING / f"{procedure}-{threading.get_ident()}"
-    statement = filled("call_load.sql", name=procedure)
-    try:
-        for batch in batches:
-            with file.open("wb") as out:
-                for begin in range(0, batch.num_rows, AT_ONCE):
-                    out.writelines(serialised(batch.slice(begin, AT_ONCE)))
-            file.chmod(0o644)
-            link.run(statement, (str(file),))
-    finally:
-        file.unlink(missing_ok=True)
+    scratch, name = Path(address["scratch"]), f"{procedure}-{threading.get_ident()}"
+    statement, file = filled("call_load.sql", name=procedure), str(scratch / LOADING / name)
+    with server_directory(scratch, LOADING) as directory:
+        try:
+            for batch in batches:
+                with new_server_file(name, 0o644, directory) as out:
+                    for begin in range(0, batch.num_rows, AT_ONCE):
+                        out.writelines(serialised(batch.slice(begin, AT_ONCE)))
+                link.run(statement, (file,))
+        finally:
+            remove_server_file(name, directory)
 
 
 def _procedure(name: str, table: str, columns: list[str]) -> str:

@@ -11,7 +11,7 @@ from assay.engines.bridge.beside import start_bridge
 from assay.engines.bridge.link import Link
 from assay.engines.contract import EngineError
 from assay.engines.resources import PORT_TRIES, free_port, ports_taken
-from assay.engines.server_files import write_server_file
+from assay.engines.server_files import read_server_file, write_server_file
 from assay.engines.virtuoso import configuration, statistics
 from assay.engines.virtuoso.connecting import HOST, USER, file_text, filled, run, url_of
 from assay.model.language import SPARQL
@@ -196,7 +196,7 @@ def _await_online(log: Path, launcher: Launcher) -> str | None:
     while time.monotonic() < deadline_s:
         if (output := launcher.last_words()) is not None:
             return output
-        if log.is_file() and ONLINE in log.read_text(encoding="utf-8", errors="replace"):
+        if log.is_file() and ONLINE in read_server_file(log, log.parent):
             return None
         time.sleep(LOOK_S)
     raise EngineError(
@@ -213,7 +213,7 @@ def _log_no_query(link: Link) -> None:
 def _password(data: Path) -> str:
     """Return the password of an existing Virtuoso database."""
     file = data / PASSWORD_FILE
-    return file.read_text(encoding="ascii") if file.is_file() else FIRST_PASSWORD
+    return read_server_file(file, data.parent) if file.is_file() else FIRST_PASSWORD
 
 
 def _make_ours(address: Address, data: Path, *, is_web: bool) -> None:

@@ -20,6 +20,7 @@ import pyarrow as pa
 from assay.engines.bridge.link import Link
 from assay.engines.contract import EngineError
 from assay.engines.feeding import fed, text_bytes
+from assay.engines.server_files import new_server_file, remove_server_file, server_directory
 from assay.engines.virtuoso.connecting import GRAPH, ask, file_text
 from assay.engines.virtuoso.server import LOADING
 
@@ -57,21 +58,21 @@ def count(instance: Instance) -> int:
 
 
 def _feed(link: Link, address: Address, name: str, batches: Batches) -> None:
-    file = Path(address["scratch"]) / LOADING / f"{name}-{threading.get_ident()}.nt"
+    scratch, file = Path(address["scratch"]), f"{name}-{threading.get_ident()}.nt"
     link.run(file_text("triples_unlogged.sql"))
     waiting = iter(batches)
-    try:
-        while _written(file, waiting):
-            file.chmod(0o644)
-            _loaded(link, str(file))
-    finally:
-        file.unlink(missing_ok=True)
+    with server_directory(scratch, LOADING) as directory:
+        try:
+            while _written(file, directory, waiting):
+                _loaded(link, str(scratch / LOADING / file))
+        finally:
+            remove_server_file(file, directory)
 
 
-def _written(file: Path, batches: Iterator[pa.RecordBatch]) -> int:
+def _written(file: str, directory: int, batches: Iterator[pa.RecordBatch]) -> int:
     """Write batches until the file is large enough; return its number of bytes."""
     size = 0
-    with file.open("wb") as out:
+    with new_server_file(file, 0o644, directory) as out:
         for batch in batches:
             size += out.write(text_bytes(batch))
             if size >= FILE_BYTES:

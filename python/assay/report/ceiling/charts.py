@@ -117,11 +117,18 @@ def _queue(document: CeilingDocument) -> alt.TopLevelMixin | None:
             type="log", nice=False
         ),
         color=alt.Color("size:N", sort=names, scale=alt.Scale(domain=names, range=_range(names))),
-        order="depth:Q",
-        tooltip=["size:N", "depth:Q", "iops:Q", "latency:Q"],
+        order=alt.Order("depth:Q"),
+        tooltip=[
+            alt.Tooltip("size:N"),
+            alt.Tooltip("depth:Q"),
+            alt.Tooltip("iops:Q"),
+            alt.Tooltip("latency:Q"),
+        ],
     )
     marks = base.mark_line(strokeWidth=2, point=_point())
-    labels = base.mark_text(dy=-9, fontSize=10).encode(text="depth:Q", color=alt.value(GREY))
+    labels = base.mark_text(dy=-9, fontSize=10).encode(
+        text=alt.Text("depth:Q"), color=alt.ColorValue(GREY)
+    )
     return alt.layer(marks, labels)
 
 
@@ -165,7 +172,7 @@ def _memory(document: CeilingDocument) -> alt.TopLevelMixin | None:
         xOffset=offset,
         y=alt.Y("value:Q", title="GiB a second", axis=_axis("~r")),
         color=colour,
-        tooltip=["kernel:N", "threads:O", "value:Q"],
+        tooltip=[alt.Tooltip("kernel:N"), alt.Tooltip("threads:O"), alt.Tooltip("value:Q")],
     )
     return alt.layer(bars, *_spread(base, rows, x=x, xOffset=offset))
 
@@ -253,7 +260,7 @@ def _spread(
     if not any(row.get("low") is not None for row in rows):
         return []
     rule = base.mark_rule(strokeWidth=1.5, opacity=0.45, clip=True)
-    return [rule.encode(y=alt.Y("low:Q"), y2="high:Q", **encoded)]
+    return [rule.encode(y=alt.Y("low:Q"), y2=alt.Y2("high:Q"), **encoded)]
 
 
 def _value(estimate: EstimateEntry, factor: float) -> dict[str, float]:

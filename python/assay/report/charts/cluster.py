@@ -107,7 +107,7 @@ def _cores(
     bands = (
         alt.Chart(inline(values))
         .mark_rect(color=GREY, opacity=0.35, clip=True)
-        .encode(x="begun_s:Q", x2="ended_s:Q")
+        .encode(x=alt.X("begun_s:Q"), x2=alt.X2("ended_s:Q"))
     )
     layered: alt.TopLevelMixin = alt.layer(bands, area)
     return layered

@@ -119,7 +119,7 @@ def _rows(figure: CounterRow, series: CounterSeries) -> tuple[list[dict[str, Any
         values[0] = values[1]
     text = amount_rate_text if is_rate else amount_text
     largest = max((value for value in values if value is not None), default=0.0)
-    step, unit = _step(figure["unit"], largest)
+    step, unit = step_of(figure["unit"], largest)
     rows = [
         {
             "time_s": round(time_s, 3),
@@ -157,7 +157,7 @@ def thinned(
     return kept_times, kept
 
 
-def _step(unit: str, largest: float) -> tuple[float, str]:
+def step_of(unit: str, largest: float) -> tuple[float, str]:
     """Return the divisor that makes values readable in a larger unit, and that unit's name."""
     steps = {BYTES: BYTE_UNITS, SECONDS: SECOND_UNITS}.get(unit, ((1, unit),))
     return next(((step, name) for step, name in steps if largest >= step), steps[-1])

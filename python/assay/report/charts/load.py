@@ -99,14 +99,14 @@ def _throughput(view: LoadView, rate_per_s: float | None) -> alt.TopLevelMixin:
         .mark_rect()
         .encode(
             x=_time(view, "begin_s"),
-            x2="end_s",
+            x2=alt.X2("end_s"),
             y=alt.Y(
                 "low:Q",
                 title="operations a second",
                 axis=_axis(4),
                 scale=alt.Scale(domain=[0, _highest_rate(view, rate_per_s)], nice=False),
             ),
-            y2="high",
+            y2=alt.Y2("high"),
             color=_colour("outcome", colours),
             tooltip=[_tooltip("seconds"), _tooltip("outcome"), _tooltip("rate", "a second")],
         )
@@ -116,9 +116,9 @@ def _throughput(view: LoadView, rate_per_s: float | None) -> alt.TopLevelMixin:
         closed: alt.TopLevelMixin = alt.layer(*layers)
         return closed
     rate = alt.Chart(inline([{"rate": rate_per_s, "words": "due"}]))
-    rule = rate.mark_rule(color=GREY, strokeDash=[4, 3], strokeWidth=1.5).encode(y="rate:Q")
+    rule = rate.mark_rule(color=GREY, strokeDash=[4, 3], strokeWidth=1.5).encode(y=alt.Y("rate:Q"))
     label = rate.mark_text(align="left", dx=4, dy=-6, fontSize=11).encode(
-        x=alt.datum(0), y="rate:Q", text="words:N"
+        x=alt.XDatum(0), y=alt.Y("rate:Q"), text=alt.Text("words:N")
     )
     layered: alt.TopLevelMixin = alt.layer(*layers, rule, label)
     return layered
@@ -149,8 +149,8 @@ def _never_started(view: LoadView) -> list[alt.Chart]:
     return [
         line.encode(
             x=_time(view, "begin_s"),
-            y="skipped:Q",
-            color="outcome:N",
+            y=alt.Y("skipped:Q"),
+            color=alt.Color("outcome:N"),
             tooltip=[_tooltip("seconds"), _tooltip("outcome"), _tooltip("rate", "a second")],
         )
     ]
@@ -203,7 +203,7 @@ def _marked(
         .mark_rect(color=GREY, opacity=0.28)
         .encode(
             x=_time(view, "stall_begin"),
-            x2="stall_end",
+            x2=alt.X2("stall_end"),
             tooltip=[_tooltip("stall"), _tooltip("moved", "moved with it")],
         )
     )
@@ -265,9 +265,9 @@ def _heat(view: LoadView) -> alt.TopLevelMixin:
         .mark_rect(clip=True)
         .encode(
             x=_time(view, "begin_s"),
-            x2="end_s:Q",
+            x2=alt.X2("end_s:Q"),
             y=_log_seconds("low_seconds", edges, "latency"),
-            y2="high_seconds:Q",
+            y2=alt.Y2("high_seconds:Q"),
             color=alt.Color(
                 "operations:Q",
                 scale=alt.Scale(

@@ -55,5 +55,5 @@ def chart(executions: pl.DataFrame) -> alt.TopLevelMixin:
             alt.Tooltip("from_median_share:Q", format="+.1%", title="from the median"),
         ],
     )
-    middle = base.mark_rule(color=GREY, strokeDash=[3, 3]).encode(x=alt.datum(0))
+    middle = base.mark_rule(color=GREY, strokeDash=[3, 3]).encode(x=alt.XDatum(0))
     return alt.layer(middle, dots)

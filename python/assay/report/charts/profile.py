@@ -91,7 +91,7 @@ def chart(profile: ProfileSection) -> alt.TopLevelMixin:
         .transform_calculate(words="width < 30 * datum.columns ? '' : datum.figure")
         .mark_text(fontSize=10)
         .encode(
-            text="words:N",
+            text=alt.Text("words:N"),
             color=alt.condition(
                 f"datum.share > {LIGHT_TEXT_FROM}", alt.value("#ffffff"), alt.value("#10151b")
             ),

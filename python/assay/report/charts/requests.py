@@ -95,7 +95,7 @@ def _runs(requests: RequestsSection) -> alt.Chart:
         for length in requests["run_lengths"]
     ]
     heading = "Reads by the length of the sequential run that they are in"
-    return _bars(rows, heading, "reads in a run, at most").encode(color=alt.value(BLUE))
+    return _bars(rows, heading, "reads in a run, at most").encode(color=alt.ColorValue(BLUE))
 
 
 def _bars(rows: list[dict[str, Any]], heading: str, x_title: str) -> alt.Chart:

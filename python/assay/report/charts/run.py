@@ -251,5 +251,5 @@ def _sentence(reason: str) -> alt.TopLevelMixin:
 
     data = inline([{"words": reason}])
     text = alt.Chart(data, width=WIDTH, height=60).mark_text(fontSize=13, color=GREY)
-    sentence: alt.TopLevelMixin = text.encode(text="words:N")
+    sentence: alt.TopLevelMixin = text.encode(text=alt.Text("words:N"))
     return sentence

@@ -112,18 +112,23 @@ def _streams(test: SpecifiedTestSection) -> alt.TopLevelMixin:
     y = alt.Y("row:N", title=None, sort=order)
     bands = base.mark_bar(stroke="white", strokeWidth=0.5).encode(
         x=alt.X("begin_s:Q", title="seconds since the test began", scale=alt.Scale(nice=False)),
-        x2="end_s:Q",
+        x2=alt.X2("end_s:Q"),
         y=y,
         color=alt.Color(
             "tone:N", scale=alt.Scale(domain=list(TONES), range=list(TONES.values())), legend=None
         ),
-        tooltip=["operation:N", "row:N", "time:N", alt.Tooltip("variant:Q", title="variant")],
+        tooltip=[
+            alt.Tooltip("operation:N"),
+            alt.Tooltip("row:N"),
+            alt.Tooltip("time:N"),
+            alt.Tooltip("variant:Q", title="variant"),
+        ],
     )
     names = (
         base.transform_filter(f"datum.seconds > {NAMED_SHARE * longest_s}")
         .transform_calculate(middle="(datum.begin_s + datum.end_s) / 2")
         .mark_text(fontSize=10, color="#10151c")
-        .encode(x="middle:Q", y=y, text="operation:N")
+        .encode(x=alt.X("middle:Q"), y=y, text=alt.Text("operation:N"))
     )
     return alt.layer(bands, names)
 
@@ -150,7 +155,7 @@ def _intervals(test: SpecifiedTestSection) -> alt.TopLevelMixin:
         y=y,
         color=alt.Color("where:N", scale=scale),
         shape=alt.Shape("where:N", scale=alt.Scale(domain=domain)),
-        tooltip=["operation:N", "where:N", "time:N"],
+        tooltip=[alt.Tooltip("operation:N"), alt.Tooltip("where:N"), alt.Tooltip("time:N")],
     )
     between = base.mark_rule(opacity=0.3).encode(x="min(seconds):Q", x2="max(seconds):Q", y=y)
     return alt.layer(between, dots)

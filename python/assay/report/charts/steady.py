@@ -136,9 +136,9 @@ def _rules(steady: SteadySection) -> list[alt.Chart]:
     if not places:
         return []
     values = [{"mix": mix, "words": label} for mix, label in places]
-    base = alt.Chart(inline(values)).encode(x="mix:Q")
+    base = alt.Chart(inline(values)).encode(x=alt.X("mix:Q"))
     rule = base.mark_rule(color=GREY, strokeDash=[4, 3], strokeWidth=1.5)
     text = base.mark_text(align="left", dx=4, fontSize=11, baseline="top").encode(
-        y=alt.value(2), text="words:N"
+        y=alt.value(2), text=alt.Text("words:N")
     )
     return [rule, text]

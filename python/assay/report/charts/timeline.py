@@ -176,10 +176,14 @@ def _bands(timeline: Timeline, x: alt.X, height: int) -> alt.Chart:
         .mark_rect(clip=True)
         .encode(
             x=x,
-            x2="end_s",
+            x2=alt.X2("end_s"),
             color=alt.Color("tone:N", scale=_palette(tones), legend=None),
-            opacity=alt.condition(
-                "datum.phase != 'warmup' && datum.phase != 'after'", alt.value(1), alt.value(0.4)
+            opacity=alt.OpacityValue(
+                **alt.condition(
+                    "datum.phase != 'warmup' && datum.phase != 'after'",
+                    alt.value(1),
+                    alt.value(0.4),
+                )
             ),
             tooltip=[
                 alt.Tooltip("operation:N"),
@@ -215,7 +219,7 @@ def _band_lane(timeline: Timeline, zoomed: alt.Scale) -> list[alt.Chart]:
         .transform_filter(f"datum.seconds > 0.032 * {shown_s}")
         .transform_calculate(middle_s="(datum.begin_s + datum.end_s) / 2")
         .mark_text(fontSize=10, color="#10151b", clip=True)
-        .encode(x=alt.X("middle_s:Q", scale=zoomed), text="operation:N")
+        .encode(x=alt.X("middle_s:Q", scale=zoomed), text=alt.Text("operation:N"))
     )
     return [bands, names]
 
@@ -342,7 +346,9 @@ class _Moments:
             .mark_rule(color=GREY, clip=True, tooltip=alt.TooltipContent("data"))
             .encode(
                 x=alt.X("seconds:Q", scale=self._zoomed),
-                opacity=alt.condition(self._hover, alt.value(0.9), alt.value(0)),
+                opacity=alt.OpacityValue(
+                    **alt.condition(self._hover, alt.value(0.9), alt.value(0))
+                ),
             )
         )
         return [*layers, rule.add_params(self._hover) if pointed_at else rule]

@@ -258,7 +258,7 @@ def _bars(base: alt.Chart, data: list[dict[str, Any]], colours: dict[str, str]) 
     x = alt.X("x0:Q", axis=axis, scale=alt.Scale(zero=True, nice=False))
     bars = base.mark_bar(height=BAR_HEIGHT).encode(
         x=x,
-        x2="x1:Q",
+        x2=alt.X2("x1:Q"),
         color=alt.Color(
             "part:N",
             scale=alt.Scale(domain=list(colours), range=list(colours.values())),
@@ -270,7 +270,7 @@ def _bars(base: alt.Chart, data: list[dict[str, Any]], colours: dict[str, str]) 
     stripes = (
         base.transform_filter(f"datum.part == '{part_title(UNCOVERED)}'")
         .mark_rule(strokeWidth=BAR_HEIGHT, strokeDash=[1.5, 3], stroke="#5b6573", opacity=0.75)
-        .encode(x=x, x2="x1:Q", tooltip=_tooltip())
+        .encode(x=x, x2=alt.X2("x1:Q"), tooltip=_tooltip())
     )
     return [bars, stripes]
 
@@ -280,15 +280,19 @@ def _texts(base: alt.Chart, data: list[dict[str, Any]]) -> list[alt.Chart]:
     import altair as alt
 
     first = base.transform_filter("datum.begin == 0")
-    ends = first.mark_text(align="left", dx=5, fontSize=11).encode(x="whole:Q", text="time:N")
+    ends = first.mark_text(align="left", dx=5, fontSize=11).encode(
+        x=alt.X("whole:Q"), text=alt.Text("time:N")
+    )
     if all(row["accounted"] is None for row in data):
         return [ends]
     at_right: dict[str, Any] = {"align": "right", "dx": COVERAGE_ROOM, "fontSize": 11}
-    coverage = first.mark_text(**at_right).encode(x=alt.value("width"), text="coverage_text:N")
+    coverage = first.mark_text(**at_right).encode(
+        x=alt.value("width"), text=alt.Text("coverage_text:N")
+    )
     heading = (
         alt.Chart(inline([{"words": "accounted for"}]))
         .mark_text(**at_right, opacity=0.8)
-        .encode(x=alt.value("width"), y=alt.value(-8), text="words:N")
+        .encode(x=alt.value("width"), y=alt.value(-8), text=alt.Text("words:N"))
     )
     return [ends, coverage, heading]
 

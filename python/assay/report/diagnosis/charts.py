@@ -5,6 +5,8 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from assay.model.units import SECONDS
+from assay.report.charts.counters import step_of
 from assay.report.charts.palette import BLUE, GREEN, GREY, VERMILION, WIDTH
 from assay.report.charts.run import styled
 
@@ -30,22 +32,23 @@ def _waterfall(document: DiagnoseDocument) -> alt.TopLevelMixin | None:
     points = document["way"]
     if not points:
         return None
-    rows = [_bar("as it is", 0.0, points[0]["seconds"], "time")]
-    for before, after in pairwise(points):
-        change = str(after["change"])
-        rows.append(_bar(change, after["seconds"], before["seconds"], "saved"))
-    rows.append(_bar("with all of it", 0.0, points[-1]["seconds"], "time"))
+    step, unit = step_of(SECONDS, max(point["seconds"] for point in points))
+    times = [point["seconds"] / step for point in points]
+    rows = [_bar("as it is", 0.0, times[0], "time")]
+    for point, (before, after) in zip(points[1:], pairwise(times), strict=True):
+        rows.append(_bar(str(point["change"]), after, before, "saved"))
+    rows.append(_bar("with all of it", 0.0, times[-1], "time"))
     order = [str(row["name"]) for row in rows]
     scale = alt.Scale(domain=["time", "saved"], range=[BLUE, GREEN])
     chart: alt.Chart = (
         alt.Chart(alt.InlineData(values=rows))
         .mark_bar()
         .encode(
-            x=alt.X("low:Q", title=f"seconds of {document['of']}"),
-            x2="high:Q",
+            x=alt.X("low:Q", title=f"time of {document['of']}, {unit}"),
+            x2=alt.X2("high:Q"),
             y=alt.Y("name:N", sort=order, title=None, axis=alt.Axis(labelLimit=320)),
             color=alt.Color("kind:N", scale=scale, title=None),
-            tooltip=[alt.Tooltip("name:N"), alt.Tooltip("seconds:Q", format=".3g")],
+            tooltip=[alt.Tooltip("name:N"), alt.Tooltip("time:Q", format=".3g", title=unit)],
         )
         .properties(width=WIDTH, height=ROW_HEIGHT * len(rows))
     )
@@ -53,7 +56,7 @@ def _waterfall(document: DiagnoseDocument) -> alt.TopLevelMixin | None:
 
 
 def _bar(name: str, low: float, high: float, kind: str) -> dict[str, object]:
-    return {"name": name, "low": low, "high": high, "seconds": high - low, "kind": kind}
+    return {"name": name, "low": low, "high": high, "time": high - low, "kind": kind}
 
 
 def _gains(document: DiagnoseDocument) -> alt.TopLevelMixin | None:
@@ -91,7 +94,7 @@ def _gains(document: DiagnoseDocument) -> alt.TopLevelMixin | None:
     )
     share = alt.Axis(format="%")
     lines = base.mark_rule(strokeWidth=3).encode(
-        x=alt.X("low:Q", axis=share, title="time that is saved"), x2="high:Q"
+        x=alt.X("low:Q", axis=share, title="time that is saved"), x2=alt.X2("high:Q")
     )
     dots = base.mark_point(filled=True, size=90, opacity=1).encode(
         x=alt.X("share:Q", axis=share, title="time that is saved"),
@@ -100,7 +103,7 @@ def _gains(document: DiagnoseDocument) -> alt.TopLevelMixin | None:
     zero = (
         alt.Chart(alt.InlineData(values=[{"zero": 0}]))
         .mark_rule(strokeDash=[4, 4])
-        .encode(x="zero:Q")
+        .encode(x=alt.X("zero:Q"))
     )
     chart: alt.LayerChart = (zero + lines + dots).properties(
         width=WIDTH, height=ROW_HEIGHT * len(rows)

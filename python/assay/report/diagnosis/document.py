@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 ENDINGS = {
     "no cause left": "no remaining cause is above noise",
-    "budget": "the budget ended before all changes were tried",
+    "budget": "the budget ended before every cause had a verdict",
     "nothing can be tried": "none of the remaining causes can be tried on this host",
 }
 
@@ -133,7 +133,9 @@ def _tried(
     judgement = tried.judgement
     trial = None
     if tried.rounds:
-        trial = trial_document(step.run, tried.cause, tried.change, tried.rounds)
+        # The diagnosis looked at the interval after each round, so only its own is valid.
+        measured = judgement.gain if judgement.dependence is None else None
+        trial = trial_document(step.run, tried.cause, tried.change, tried.rounds, measured)
     why_not = _why_not(tried, declared[tried.kind])
     return {
         "key": tried.cause.key,
@@ -224,8 +226,8 @@ def _why_not(tried: Tried, experiment: Experimented) -> str | None:
     judgement = tried.judgement
     if judgement.verdict != "confirmed" or judgement.dependence is not None:
         return None
-    if not experiment["stays"]:
-        return f"it changes {experiment['changes']}; it shows what the cause is worth"
+    if experiment["gain_means"] is not None:
+        return f"it changes {experiment['changes']}; {experiment['gain_means']}"
     if (spoiled := spoiled_by_change(tried.rounds)) is not None:
         return spoiled
     if judgement.saved_s <= 0:

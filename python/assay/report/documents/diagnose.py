@@ -39,6 +39,8 @@ class Experimented(TypedDict):
     stays: bool
     """Whether the experiment's change may be recommended. If false, the change only measures the
     effect of a cause."""
+    gain_means: str | None
+    """Clause on the meaning of the gain, if the change may not be recommended; otherwise null."""
 
 
 class TriedCause(TypedDict):

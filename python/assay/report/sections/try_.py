@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, cast
 
 from assay.analysis.plans.recorded import compare_plans, read_plans
-from assay.analysis.try_.trial import judge_trial, times_of
+from assay.analysis.try_.trial import judge_trial, times_for
 from assay.checks import answers
 from assay.model.verdict import Verdict
 
@@ -31,7 +31,11 @@ if TYPE_CHECKING:
 
 
 def trial_document(
-    run: Run, finding: Finding, change: str, rounds: Sequence[Pair]
+    run: Run,
+    finding: Finding,
+    change: str,
+    rounds: Sequence[Pair],
+    measured: Gain | None = None,
 ) -> TrialDocument:
     """Return the document of a trial, without its directory and earlier trials.
 
@@ -40,11 +44,12 @@ def trial_document(
         finding: The finding whose advice was tried.
         change: Short description of the change.
         rounds: Pairs of runs, without and with the change.
+        measured: Gain of the judged operations; None means it is computed from the rounds.
     """
     advice = finding.advice
     predicted = None if advice is None else advice.gain_share
-    times = [(times_of(before), times_of(after)) for before, after in rounds]
-    trial = judge_trial(times, predicted, finding.operations)
+    times = [(times_for(advice, before), times_for(advice, after)) for before, after in rounds]
+    trial = judge_trial(times, predicted, finding.operations, measured)
     return {
         "run": run.id,
         "workload": run.facts["workload"]["name"],

@@ -343,7 +343,9 @@ def _bars(
         **shared,
     )
     at = alt.X("tip:Q", **encoded)
-    labels = base.mark_text(align="left", dx=4, fontSize=10).encode(x=at, text="label:N", **shared)
+    labels = base.mark_text(align="left", dx=4, fontSize=10).encode(
+        x=at, text=alt.Text("label:N"), **shared
+    )
     layers = [bars, *_ends(base, rows, shared), labels]
     return alt.layer(*layers)
 
@@ -362,9 +364,15 @@ def _ends(
     base: alt.Chart, rows: Sequence[MeasureRow], shared: Mapping[str, Any]
 ) -> list[alt.Chart]:
     """Return chart marks for the lowest and highest round; empty for one round."""
+    import altair as alt
+
     if not any("low" in row for row in rows):
         return []
-    return [base.mark_rule(strokeWidth=1.5, opacity=0.75).encode(x="low:Q", x2="high:Q", **shared)]
+    return [
+        base.mark_rule(strokeWidth=1.5, opacity=0.75).encode(
+            x=alt.X("low:Q"), x2=alt.X2("high:Q"), **shared
+        )
+    ]
 
 
 def _stacked(chart: ShownChart, rows: Sequence[MeasureRow]) -> alt.TopLevelMixin:
@@ -386,7 +394,7 @@ def _stacked(chart: ShownChart, rows: Sequence[MeasureRow]) -> alt.TopLevelMixin
     x = alt.X("begin:Q", **_value_axis(chart, rows))
     bars = base.mark_bar(stroke="white", strokeWidth=0.6, height=26).encode(
         x=x,
-        x2="end:Q",
+        x2=alt.X2("end:Q"),
         y=y,
         color=alt.Color("measure:N", scale=alt.Scale(domain=keys, range=colours), sort=keys),
         tooltip=_tooltip(),
@@ -395,7 +403,7 @@ def _stacked(chart: ShownChart, rows: Sequence[MeasureRow]) -> alt.TopLevelMixin
         base.transform_filter("datum.value * width > length(datum.measure) * 6 + 6")
         .transform_calculate(middle="(datum.begin + datum.end) / 2")
         .mark_text(fontSize=10, color="#10151c")
-        .encode(x="middle:Q", y=y, text="measure:N")
+        .encode(x=alt.X("middle:Q"), y=y, text=alt.Text("measure:N"))
     )
     return alt.layer(bars, labels)
 
@@ -449,7 +457,7 @@ def _lines(
         x=x, y=y, color=colour, tooltip=_tooltip()
     )
     spread = base.mark_rule(strokeWidth=1.5, opacity=0.6).encode(
-        x=x, y="low:Q", y2="high:Q", color=colour
+        x=x, y=alt.Y("low:Q"), y2=alt.Y2("high:Q"), color=colour
     )
     return alt.layer(spread, line) if any("low" in row for row in rows) else alt.layer(line)
 

@@ -74,7 +74,9 @@ def forest(title: str, rows: Sequence[RatioRow]) -> alt.TopLevelMixin:
     )
     return alt.layer(
         alike.encode(x=alt.X("ratio:Q")),
-        base.mark_rule(strokeWidth=1.6).encode(x=alt.X("low:Q"), x2="high:Q", y=y, color=colour),
+        base.mark_rule(strokeWidth=1.6).encode(
+            x=alt.X("low:Q"), x2=alt.X2("high:Q"), y=y, color=colour
+        ),
         base.mark_point(size=55, filled=True, opacity=1).encode(
             x=x, y=y, color=colour, tooltip=tips
         ),
@@ -130,10 +132,14 @@ def waterfall(title: str, rows: Sequence[StepRow]) -> alt.TopLevelMixin:
     x = alt.X("begin:Q", title=f"{title}, ms", scale=scale, axis=alt.Axis(tickCount=6))
     colour = alt.Color("says:N", title=None, scale=_colours(rows))
     bars = base.mark_bar(height=ROW - 6).encode(
-        x=x, x2="end:Q", y=y, color=colour, tooltip=["name:N", "label:N", "says:N"]
+        x=x,
+        x2=alt.X2("end:Q"),
+        y=y,
+        color=colour,
+        tooltip=[alt.Tooltip("name:N"), alt.Tooltip("label:N"), alt.Tooltip("says:N")],
     )
     labels = base.mark_text(align="left", dx=4, fontSize=10).encode(
-        x=alt.X("tip:Q", scale=scale), y=y, text="label:N"
+        x=alt.X("tip:Q", scale=scale), y=y, text=alt.Text("label:N")
     )
     return alt.layer(bars, labels)
 

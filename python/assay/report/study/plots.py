@@ -189,7 +189,11 @@ def _areas(
         y=y,
         order=alt.Order("place:Q"),
         color=alt.Color("what:N", scale=alt.Scale(domain=keys, range=colours), title=None),
-        tooltip=["what:N", alt.Tooltip("value:Q", format=".1%"), alt.Tooltip("x:Q", format=".2f")],
+        tooltip=[
+            alt.Tooltip("what:N"),
+            alt.Tooltip("value:Q", format=".1%"),
+            alt.Tooltip("x:Q", format=".2f"),
+        ],
     )
     return areas
 
@@ -238,7 +242,9 @@ def _curves(
     ends = base.transform_filter("isValid(datum.low) && isValid(datum.high)")
     low = alt.Y("low:Q", scale=_scale(rows, "y"))
     return alt.layer(
-        ends.mark_rule(opacity=0.35, clip=True).encode(x=x, y=low, y2="high:Q", color=colour),
+        ends.mark_rule(opacity=0.35, clip=True).encode(
+            x=x, y=low, y2=alt.Y2("high:Q"), color=colour
+        ),
         lines.mark_line(point=alt.OverlayMarkDef(size=20, filled=True), strokeWidth=1.6),
         points.mark_point(size=150, filled=True, shape="diamond", opacity=1, stroke="white"),
     )

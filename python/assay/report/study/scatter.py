@@ -44,12 +44,12 @@ def scatter(chart: ShownChart, rows: Sequence[MeasureRow], colours: alt.Scale) -
         y=y,
         color=colour,
         shape=alt.Shape("subject:N", scale=alt.Scale(domain=names, range=list(_shapes(names)))),
-        tooltip=["subject:N", "measure:N", "label:N"],
+        tooltip=[alt.Tooltip("subject:N"), alt.Tooltip("measure:N"), alt.Tooltip("label:N")],
     )
     if not any("low" in row for row in rows):
         return alt.layer(points)
     spread = base.mark_rule(strokeWidth=1.5, opacity=0.5).encode(
-        x=x, y="low:Q", y2="high:Q", color=colour
+        x=x, y=alt.Y("low:Q"), y2=alt.Y2("high:Q"), color=colour
     )
     return alt.layer(spread, points)
 

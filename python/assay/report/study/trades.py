@@ -99,7 +99,7 @@ def _panel(
     ends = later.transform_filter("isValid(datum.low) && isValid(datum.high)")
     return alt.layer(
         ends.mark_rule(strokeWidth=1.6, opacity=0.65, clip=True).encode(
-            x=x, y=alt.Y("low:Q", title=None), y2="high:Q", color=of
+            x=x, y=alt.Y("low:Q", title=None), y2=alt.Y2("high:Q"), color=of
         ),
         later.mark_line(strokeWidth=2, point=alt.OverlayMarkDef(size=48, filled=True)).encode(
             x=x, y=y, color=of, tooltip=tips
@@ -189,10 +189,10 @@ def heat(chart: ChartEntry, rows: Sequence[FieldRow]) -> alt.TopLevelMixin:
     )
     fields = base.mark_rect(stroke="white").encode(
         color=alt.Color("value:Q", scale=alt.Scale(range=list(SHADES)), legend=None),
-        tooltip=["down:N", "across:N", "label:N"],
+        tooltip=[alt.Tooltip("down:N"), alt.Tooltip("across:N"), alt.Tooltip("label:N")],
     )
     labels = base.mark_text(fontSize=11).encode(
-        text="label:N",
+        text=alt.Text("label:N"),
         color=alt.condition(f"datum.value > {middle}", alt.value("white"), alt.value("#10151c")),
     )
     return alt.layer(fields, labels)

@@ -17,8 +17,8 @@ child ends, not the process.
 Protocol: SOCK_SEQPACKET, one JSON object per message; a start request carries the child's
 descriptors as SCM_RIGHTS.
 
-    start    {do: "start", id, argv, env, cwd, log, stop_signal, stop_grace_s, fds, groups,
-              stops_others}
+    start    {do: "start", id, argv, env, cwd, log, stop_signal, stop_grace_s, abandoned_grace_s,
+              fds, groups, stops_others}
     stop     {do: "stop", id}
     replies  {event: "refused", errno, error}  the directory could not be made; the guardian ends
              {event: "ready"}
@@ -94,6 +94,7 @@ class _Child:
         self.pid = process.pid
         self.stop_signal = signal.Signals[request["stop_signal"]]
         self.stop_grace_s: float = request["stop_grace_s"]
+        self.abandoned_grace_s: float = request["abandoned_grace_s"]
         self.stops_others: bool = request["stops_others"]
         self.kill_at_s: float | None = None  # set when a stop begins; time of the monotonic clock
         self.rest_asked = False
@@ -109,6 +110,12 @@ class _Child:
     def members(self) -> list[Process]:
         """Return live processes of the group; only descendants of the guardian can be in it."""
         return [p for p in live_descendants(os.getpid()) if p.pgid == self.pid]
+
+    def abandon(self) -> None:
+        """Stop the group because the owner is gone, also if it is being stopped already."""
+        self.begin_stop()
+        give_up_s = time.monotonic() + self.abandoned_grace_s
+        self.kill_at_s = min(self.kill_at_s or give_up_s, give_up_s)
 
     def begin_stop(self) -> None:
         """Signal the leader to end, or the rest of the group if the leader has ended already."""
@@ -166,7 +173,7 @@ class _Guard:
         """
         self._stop_listening()
         for child in reversed(list(self.children.values())):
-            child.begin_stop()
+            child.abandon()
             give_up_s = (child.kill_at_s or 0.0) + KILL_PATIENCE_S
             while child.id in self.children and time.monotonic() < give_up_s:
                 self._turn(1.0)

@@ -117,6 +117,7 @@ class Guardian:
         log: Path,
         stop_signal: str = "SIGTERM",
         stop_grace_s: float = 10.0,
+        abandoned_grace_s: float | None = None,
         control: socket.socket | None = None,
         groups: Sequence[Path] = (),
         stops_others: bool = False,
@@ -126,8 +127,10 @@ class Guardian:
         `env` is the whole environment plus ASSAY_INSTANCE; nothing is inherited. `control` is the
         child's end of a socket pair, whose descriptor number is in ASSAY_CONTROL_FD for the child.
         The caller must close its copy after the call, or the end of the child's side is never seen.
-        `groups` are member files of control groups that the child joins before its program begins.
-        Processes that a child with `stops_others` left stopped are resumed when it has ended.
+        `abandoned_grace_s` is the grace if the owner ended without stopping the child; None means
+        `stop_grace_s`. `groups` are member files of control groups that the child joins before its
+        program begins. Processes that a child with `stops_others` left stopped are resumed when it
+        has ended.
 
         A program that changes its user loses the parent-death signal. To start a server as another
         user, `setpriv --pdeathsig keep` is needed; otherwise only a sweep ends it after the
@@ -147,6 +150,7 @@ class Guardian:
             "log": str(Path(log).absolute()),
             "stop_signal": stop_signal,
             "stop_grace_s": stop_grace_s,
+            "abandoned_grace_s": stop_grace_s if abandoned_grace_s is None else abandoned_grace_s,
             "fds": 0 if control is None else 1,
             "groups": [str(members) for members in groups],
             "stops_others": stops_others,

@@ -27,6 +27,9 @@ USERS = ("postgres", "nobody")
 SCRATCH = "server"
 PROGRAM_LOG = "program.log"
 ATTENDING_GRACE_S = 3.0
+# Seconds for a server to end after its run was killed. Its data are removed, so a checkpoint that
+# takes longer on a slow disk, or with limited CPU time, is of no use.
+ABANDONED_GRACE_S = 10.0
 DISK_FULL = "No space left on device"
 
 
@@ -256,6 +259,7 @@ class ServerLauncher:
             log=log,
             stop_signal=stop_signal,
             stop_grace_s=stop_grace_s,
+            abandoned_grace_s=ABANDONED_GRACE_S,
             groups=groups,
         )
 

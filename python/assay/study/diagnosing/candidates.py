@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from assay.analysis.try_.calibration import Calibration
-    from assay.model.finding import Change, Finding
+    from assay.model.finding import Advice, Change, Finding
     from assay.record.reader import Run
     from assay.running.asked.request import RunRequest
 
@@ -102,7 +102,7 @@ def candidates_of(
     """
     able: dict[str, Candidate] = {}
     unable: list[Untried] = []
-    for cause in findings:
+    for cause in _with_widest_advice(findings):
         if cause.tells != "cause" or _is_of_others(cause, base):
             continue
         try:
@@ -116,6 +116,28 @@ def candidates_of(
             candidate = replace(same, also=(*same.also, cause), expected=expected)
         able[candidate.change] = candidate
     return sorted(able.values(), key=lambda candidate: -candidate.expected), unable
+
+
+def _with_widest_advice(findings: Sequence[Finding]) -> list[Finding]:
+    """Return findings, each with the advice of another one that includes its own, if there is one.
+
+    To store a value and to index it includes to store it, so that both causes share their runs.
+    """
+    advices = [finding.advice for finding in findings if finding.advice is not None]
+    return [
+        finding
+        if finding.advice is None
+        else replace(finding, advice=_widest(finding.advice, advices))
+        for finding in findings
+    ]
+
+
+def _widest(own: Advice, advices: Sequence[Advice]) -> Advice:
+    if own.kind != "stored-values":
+        return own
+    alike = [each for each in advices if (each.kind, each.subject) == (own.kind, own.subject)]
+    wider = [each.values for each in alike if own.values.items() <= each.values.items()]
+    return replace(own, values=max(wider, key=len, default=own.values))
 
 
 def _is_of_others(cause: Finding, base: RunRequest) -> bool:

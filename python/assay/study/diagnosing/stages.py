@@ -6,18 +6,20 @@ interrupted diagnosis continues where it stopped.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 from itertools import chain
+from statistics import median
 from typing import TYPE_CHECKING
 
 from assay.analysis.diagnose.judging import ALPHA, judge, judge_slowed
 from assay.analysis.diagnose.same_plans import plans_stayed
 from assay.analysis.diagnose.way import Step, Tried, Untried, Way
 from assay.analysis.summarise import summarise
-from assay.analysis.try_.trial import mean_times_of, times_of
+from assay.analysis.try_.trial import mean_times_of, times_for
 from assay.model.errors import RunFailedError
 from assay.record.layout import STATUS_COMPLETE
-from assay.record.reader import Run
+from assay.record.reader import Run, took_s
 from assay.report.diagnosis.spoiling import spoiled_by_change
 from assay.study.diagnosing.candidates import Candidate, candidates_of
 from assay.study.diagnosing.planning import (
@@ -45,14 +47,20 @@ if TYPE_CHECKING:
 BASELINE = "as it is"
 # Number of causes tried in parallel: each round has a run of each, and one without any change.
 SIDE_BY_SIDE = 3
-# Maximum rounds of one cause, and number of rounds after which a step ends if a cause is confirmed.
+# Maximum rounds of one cause, and number of rounds after which a step with a confirmed cause does
+# not wait for a cause that seems larger.
 ROUNDS_MAX, ROUNDS_ENOUGH = 12, 6
+# The variation of fewer rounds does not tell how many rounds a verdict will need.
+ROUNDS_TO_PREDICT = 4
+# Minimum rounds for a verdict: the next step would need as many for a cause that this step drops.
+ROUNDS_MIN = 3
 # Maximum rounds of a slowed resource, whose effect is large where it counts.
 SLOWED_ROUNDS_MAX = 5
 # Rounds that must fit into a budget for this number of parallel causes.
 ROUNDS_WANTED = 5
 NO_TIME = "the budget left no time for it"
 NEXT_STEP = "another change was kept before it was tried; the next step tries it"
+REMOVED = "no plan changes with it any more: the kept changes may have removed this cause, too"
 ABOUT = "A run as it is, and one without each of the causes that are tried."
 
 
@@ -75,10 +83,26 @@ class _Racing:
     @property
     def is_over(self) -> bool:
         """Return True if the trial of the change needs no more runs."""
-        most = ROUNDS_MAX if self.candidate.slowing is None else SLOWED_ROUNDS_MAX
-        if self.failed is not None or len(self.rounds) >= most:
+        if self.failed is not None or len(self.rounds) >= self._rounds_max:
             return True
         return bool(self.verdicts) and not self.open_places
+
+    @property
+    def rounds_left(self) -> float:
+        """Return the number of rounds until the next verdict; infinity if it is not in sight."""
+        judged = [self.verdicts[place][0] for place in self.open_places if place in self.verdicts]
+        needed = [judgement.rounds_needed for judgement in judged]
+        soonest = min((rounds for rounds in needed if rounds is not None), default=math.inf)
+        return soonest - len(self.rounds) if soonest <= self._rounds_max else math.inf
+
+    @property
+    def is_hopeful(self) -> bool:
+        """Return True if a verdict is in sight, or it is too early to predict."""
+        return len(self.rounds) < ROUNDS_TO_PREDICT or self.rounds_left < math.inf
+
+    @property
+    def _rounds_max(self) -> int:
+        return ROUNDS_MAX if self.candidate.slowing is None else SLOWED_ROUNDS_MAX
 
     @property
     def open_places(self) -> list[int]:
@@ -124,7 +148,8 @@ class Diagnosing:
         series: Series that executes the runs.
         history: Results of earlier advice.
         allow_changes: Whether a user's tables may be changed, and the changes reverted.
-        side_by_side: Number of causes that are tried in parallel.
+        budget_s: Time limit for which the number of parallel causes is chosen, in seconds; None
+            means no limit.
     """
 
     base: RunRequest
@@ -132,10 +157,11 @@ class Diagnosing:
     series: Series
     history: Calibration
     allow_changes: bool = False
-    side_by_side: int = SIDE_BY_SIDE
+    budget_s: float | None = None
     _parts: list[Part] = field(default_factory=list)
-    _times: dict[str, Times] = field(default_factory=dict)
+    _times: dict[tuple[str, bool], Times] = field(default_factory=dict)
     _begun: bool = False
+    _run_seconds: list[float] = field(default_factory=list)
 
     @property
     def directory(self) -> Path | None:
@@ -187,6 +213,10 @@ class Diagnosing:
         base = base.changed(undo=undo)
         waiting = [replace(c, request=c.request.changed(undo=undo)) for c in waiting]
         refuted, only_planned = self._by_plans(f"step {number} plans", run, base, waiting)
+        # A cause that an earlier run had may have been removed since then, and is not refuted.
+        removed = [each for each in refuted if each.cause.key not in keys]
+        refuted = [each for each in refuted if each.cause.key in keys]
+        only_planned += [Untried(each.cause, REMOVED, each.change) for each in removed]
         settled = {(each.change, each.cause.key) for each in refuted}
         settled |= {(each.change or "", each.cause.key) for each in only_planned}
         waiting = _without(waiting, settled)
@@ -201,7 +231,7 @@ class Diagnosing:
         racing: list[_Racing] = []
         is_spent, round_ = False, 0
         while not is_spent and not self._is_over(racing, waiting, round_):
-            while waiting and len(_on(racing)) < self.side_by_side:
+            while waiting and len(_hopeful(racing)) < self._side_by_side():
                 racing.append(_Racing(waiting.pop(0)))
             round_ += 1
             is_spent = not self._round(f"step {number} round {round_}", base, racing, alpha)
@@ -240,12 +270,25 @@ class Diagnosing:
         left = _without(waiting, {(tried.change, tried.cause.key) for tried in refuted})
         return refuted, list(untimed(planned.get(BASELINE), planned, left))
 
+    def _side_by_side(self) -> int:
+        """Return the number of causes to try per round.
+
+        The first run also loads the data and captures plans, so that later runs tell more. Only
+        earlier rounds count: a continued diagnosis makes the same rounds.
+        """
+        run_s = median(self._run_seconds) if self._run_seconds else took_s(self.pilot)
+        return room_for(self.budget_s, run_s)
+
     def _is_over(
         self, racing: Sequence[_Racing], waiting: Sequence[Candidate], round_: int
     ) -> bool:
-        if round_ >= ROUNDS_ENOUGH and _best(racing) is not None:
-            return True
-        return not waiting and not _on(racing)
+        """Return True if a step needs no more rounds."""
+        best = _best(racing)
+        if best is None:
+            return not waiting and not _on(racing)
+        return not any(
+            _is_worth_waiting(racer, best, round_) for racer in racing if not racer.is_over
+        )
 
     def _round(self, name: str, base: RunRequest, racing: Sequence[_Racing], alpha: float) -> bool:
         """Run a round of the undecided trials; return whether the budget sufficed."""
@@ -269,6 +312,11 @@ class Diagnosing:
         self._parts.append(Part(name, tuple(variants), 1, ABOUT, apart=True))
         is_spent = self._made(name)
         ids = self._complete(name)
+        self._run_seconds += [
+            begun.seconds
+            for begun in begun_in(self.series.directory)
+            if begun.part == name and begun.status == STATUS_COMPLETE and begun.seconds is not None
+        ]
         before = ids.get(baseline)
         if before is None and not is_spent and slowing is None:
             raise RunFailedError(
@@ -318,16 +366,20 @@ class Diagnosing:
         if (slowing := racer.candidate.slowing) is not None:
             slowed = [(mean_times_of(one), mean_times_of(other)) for one, other in racer.rounds]
             return judge_slowed(slowed, slowing.factor, alpha)
-        times = [(self._times_of(before), self._times_of(after)) for before, after in racer.rounds]
+        times = [
+            (self._times_of(before, cause), self._times_of(after, cause))
+            for before, after in racer.rounds
+        ]
         about, candidate, first = cause.operations, racer.candidate, racer.rounds[0]
         shown = candidate.by_plan and plans_show_change(first[0], candidate.kind, about)
         stayed = shown and plans_stayed(*first, about)
         return judge(times, about, alpha, plans_stayed=stayed)
 
-    def _times_of(self, run: Run) -> Times:
-        if run.id not in self._times:
-            self._times[run.id] = times_of(run)
-        return self._times[run.id]
+    def _times_of(self, run: Run, cause: Finding) -> Times:
+        key = run.id, cause.advice is not None and cause.advice.is_per_client
+        if key not in self._times:
+            self._times[key] = times_for(cause.advice, run)
+        return self._times[key]
 
 
 def room_for(budget_s: float | None, run_s: float | None) -> int:
@@ -378,7 +430,33 @@ def _with_plans(request: RunRequest, plans: bool) -> RunRequest:  # noqa: FBT001
 
 
 def _on(racing: Sequence[_Racing]) -> list[_Racing]:
-    return [racer for racer in racing if not racer.is_over]
+    """Return the trials that take part in the next round.
+
+    A trial whose verdict is not in sight pauses while there are others, which get a verdict sooner.
+    """
+    return _hopeful(racing) or [racer for racer in racing if not racer.is_over]
+
+
+def _hopeful(racing: Sequence[_Racing]) -> list[_Racing]:
+    return [racer for racer in racing if racer.is_hopeful and not racer.is_over]
+
+
+def _is_worth_waiting(racer: _Racing, best: _Racing, round_: int) -> bool:
+    """Return True if a trial should go on although a change can be adopted.
+
+    The next step tries its causes again, from the first round. So a step waits for verdicts that
+    are as near, and for a while for causes that seem to be larger than the confirmed one.
+    """
+    if racer.rounds_left <= ROUNDS_MIN:
+        return True
+    if not racer.is_hopeful or round_ >= ROUNDS_ENOUGH:
+        return False
+    assert best.best_place is not None  # noqa: S101 - `_best` returns changes with one
+    most_s = max(
+        (racer.saved_s(place) for place in racer.open_places if place in racer.verdicts),
+        default=0.0,
+    )
+    return most_s > best.saved_s(best.best_place)
 
 
 def _best(racing: Sequence[_Racing]) -> _Racing | None:

@@ -53,8 +53,8 @@ class Experiment:
             the engine or this kind of run does not allow the change.
         by_plan: Whether the change acts only through the plan, so that without a new plan it has no
             effect.
-        stays: Whether the change may be recommended and kept; otherwise the change only measures
-            the effect of a cause.
+        gain_means: Clause on the meaning of the gain, for a change that only tests a cause and may
+            not be recommended; None for a change that may be recommended and kept.
     """
 
     kind: AdviceKind
@@ -63,7 +63,12 @@ class Experiment:
     undo: str
     follow: Follow
     by_plan: Callable[[Advice], bool] = never
-    stays: bool = True
+    gain_means: str | None = None
+
+    @property
+    def stays(self) -> bool:
+        """Return True if the change may be recommended and kept."""
+        return self.gain_means is None
 
 
 def shown_by_plans(advice: Advice) -> bool:

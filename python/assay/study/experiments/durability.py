@@ -18,14 +18,17 @@ def _follow(request: RunRequest, advice: Advice, engine: EngineFolder) -> Change
     if request.dsn is not None:
         raise CannotError("a running server has its owner's durability")
     levels = {str(name): level for name, level in engine.facts.durability.items()}
-    if request.durability != FULL or advice.subject not in levels:
+    if request.durability not in {FULL, None} or advice.subject not in levels:
         raise CannotError(f"the run is not at the level {FULL}, or there is no other")
-    settings = {
-        name: value
-        for name, value in levels[advice.subject].settings.items()
-        if name not in request.settings
-    }
-    changed = request.changed(durability=advice.subject, durability_settings=settings)
+    of_level = levels[advice.subject].settings
+    kept = request.settings
+    if request.durability is None:
+        # Settings of the run belong to no level together: one of them makes commits wait.
+        kept = {name: value for name, value in kept.items() if name not in of_level}
+    settings = {name: value for name, value in of_level.items() if name not in kept}
+    changed = request.changed(
+        settings=kept, durability=advice.subject, durability_settings=settings
+    )
     return ChangedRun(f"durability {advice.subject}", changed)
 
 
@@ -35,5 +38,5 @@ experiment = Experiment(
     set_up="the engine is started with other settings",
     undo="the settings end with the engine",
     follow=_follow,
-    stays=False,
+    gain_means="the gain is an upper limit for changes after which commits still survive a crash",
 )

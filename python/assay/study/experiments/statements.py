@@ -19,9 +19,15 @@ UNDO = "the copy of the data is dropped with the run"
 
 
 def prepared_with(
-    doing: Doing, request: RunRequest, advice: Advice, engine: EngineFolder
+    doing: Doing,
+    request: RunRequest,
+    advice: Advice,
+    engine: EngineFolder,
+    label: str | None = None,
 ) -> ChangedRun:
     """Return a run with one more SQL change of its data after loading.
+
+    `label` names the change; None means the kind of the advice with its tables and columns.
 
     Raises:
         CannotError: If the engine has no such statement.
@@ -36,7 +42,7 @@ def prepared_with(
         facts.statement(template, table, columns, expression=expression, method=method)
         for table in advice.tables
     )
-    label = label_of(advice)
+    label = label or label_of(advice)
     return ChangedRun(label, request.changed(prepare={**request.prepare, label: sql}))
 
 

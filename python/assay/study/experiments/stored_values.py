@@ -16,7 +16,8 @@ from assay.workloads.choosing import only
 from assay.workloads.discovery import find_workload
 from assay.workloads.effects import effect_of
 from assay.workloads.rewriting import STORED_VALUES
-from assay.workloads.rewriting.stored import is_large
+from assay.workloads.rewriting.grammar import types_of
+from assay.workloads.rewriting.stored import computes, is_large, no_text_in
 
 if TYPE_CHECKING:
     from assay.engines.discovery import EngineFolder
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from assay.workloads.rewriting.stored import StoredValue
 
 KIND: Final = "stored-values"
-COLLATION = re.compile(r"\bcollate\b", re.IGNORECASE)
+COLLATION = re.compile(r"\b(?:collate|charset|character\s+set)\b", re.IGNORECASE)
 UPDATES = re.compile(r"^update\b", re.IGNORECASE | re.MULTILINE)
 TRIGGER = re.compile(r"\bcreate\s+(?:temp\w*\s+)?trigger\b", re.IGNORECASE)
 # Word of a template whose column the engine computes anew for each row that is written.
@@ -48,13 +49,7 @@ def _follow(request: RunRequest, advice: Advice, engine: EngineFolder) -> Change
     if "large" in advice.values and (large := _large(workload, left, request.scale)):
         raise CannotError(f"{operation} also reads {', '.join(large)}, which may be large")
     template = (engine.folder / facts.statements[KIND]).read_text(encoding="utf-8")
-    scripts = [*workload.setup(engine.facts.dialects, request.scale).values()]
-    if any(map(_may_be_text, values)) and any(map(COLLATION.search, scripts)):
-        raise CannotError("a column's collation would not be that of the stored values")
-    if UPDATES.search(template) and any(map(TRIGGER.search, (*scripts, *request.prepare.values()))):
-        raise CannotError("it updates each row, which may start a trigger")
-    if GENERATED not in template and (writing := _writing(request)) is not None:
-        raise CannotError(f"{writing} may change rows, and stored values would not follow")
+    _check(values, template, request, workload, engine)
     # Another operation's change may have stored the same computation.
     stored = "".join(request.prepare.values())
     sql = "".join(
@@ -65,11 +60,51 @@ def _follow(request: RunRequest, advice: Advice, engine: EngineFolder) -> Change
         if value.column not in stored
     )
     label = f"{operation} with stored {', '.join(value.expression for value in values)}"
+    if "indexed" in advice.values:
+        index = _index(engine, values, advice.values["indexed"])
+        sql += index if index not in stored else ""
+        label += " and an index"
     changed = request.changed(
         prepare={**request.prepare, label: sql} if sql else request.prepare,
         remove=[*request.remove, f"{operation}/{STORED_VALUES}"],
     )
     return ChangedRun(label, changed)
+
+
+def _check(
+    values: list[StoredValue],
+    template: str,
+    request: RunRequest,
+    workload: Workload,
+    engine: EngineFolder,
+) -> None:
+    """Raise `CannotError` if stored values may differ from those that the query computes."""
+    dialects = engine.facts.dialects
+    scripts = [*workload.setup(dialects, request.scale).values()]
+    types = types_of(tuple(scripts), dialects)
+    for value in values:
+        if (column := no_text_in(value, types.get(value.table, {}))) is not None:
+            raise CannotError(f"the type of {value.expression} depends on that of {column}")
+    if any(map(_may_be_text, values)) and any(map(COLLATION.search, scripts)):
+        raise CannotError("a column's collation would not be that of the stored values")
+    if UPDATES.search(template) and any(map(TRIGGER.search, (*scripts, *request.prepare.values()))):
+        raise CannotError("it updates each row, which may start a trigger")
+    if GENERATED not in template and (writing := _writing(request)) is not None:
+        raise CannotError(f"{writing} may change rows, and stored values would not follow")
+
+
+def _index(engine: EngineFolder, values: list[StoredValue], expression: str) -> str:
+    """Return the SQL that creates an index on the column with an expression's values.
+
+    Raises:
+        CannotError: If no stored value is that of the expression.
+    """
+    facts, dialects = engine.advising(), engine.facts.dialects
+    value = next((value for value in values if computes(value, expression, dialects)), None)
+    if value is None or "index" not in facts.statements:
+        raise CannotError(f"no column that an index can have holds the value of {expression}")
+    template = (engine.folder / facts.statements["index"]).read_text(encoding="utf-8")
+    return facts.statement(template, value.table, [value.column])
 
 
 def _may_be_text(value: StoredValue) -> bool:

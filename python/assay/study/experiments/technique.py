@@ -34,5 +34,5 @@ experiment = Experiment(
     undo="the settings end with the engine or the session",
     follow=_follow,
     by_plan=always,
-    stays=False,
+    gain_means="another plan may gain more or less",
 )

@@ -35,5 +35,5 @@ experiment = Experiment(
     set_up=SET_UP,
     undo=UNDO,
     follow=_follow,
-    stays=False,
+    gain_means="the gain is an upper limit, because the work of the trigger may be needed",
 )

@@ -17,6 +17,11 @@ if TYPE_CHECKING:
 
 # Maximum length of a part's description.
 WORDS_MAX = 72
+# Types with numeric affinity in SQLite for which the parser would write another type or a function.
+NUMERIC_IN_SQLITE = (
+    *("DECIMAL", "BOOLEAN", "BINARY", "VARBINARY"),
+    *("DATE", "DATETIME", "TIME", "TIMESTAMP", "TIMESTAMPTZ"),
+)
 
 
 def grammar_of(dialects: Sequence[str]) -> str | None:
@@ -76,18 +81,17 @@ def sql_of(tree: Expr, dialects: Sequence[str], *, pretty: bool = False) -> str:
     """Return the SQL text of a syntax tree on one line, or on several, without comments.
 
     A type of SQLite keeps its affinity: the parser would write `decimal` as `real`, for which 3 / 2
-    is 1.5.
+    is 1.5, and a cast to `date` as a call of the function `date`.
     """
     from sqlglot import exp
 
     grammar = grammar_of(dialects)
     if grammar == "sqlite":
         numeric = exp.DataType(this=exp.DataType.Type.USERDEFINED, kind="NUMERIC")
+        kinds = {exp.DataType.Type[name] for name in NUMERIC_IN_SQLITE}
         tree = tree.transform(
             lambda node: (
-                numeric.copy()
-                if isinstance(node, exp.DataType) and node.this == exp.DataType.Type.DECIMAL
-                else node
+                numeric.copy() if isinstance(node, exp.DataType) and node.this in kinds else node
             )
         )
     return tree.sql(dialect=grammar, pretty=pretty, comments=False)

@@ -14,10 +14,10 @@ from sqlglot.optimizer.annotate_types import annotate_types
 from assay.model.errors import UsageError
 from assay.workloads.rewriting.blocks import own
 from assay.workloads.rewriting.grammar import grammar_of, sql_of, text_of
-from assay.workloads.rewriting.stored_types import CASTS, PATTERNS, POSTGRES, column_type
+from assay.workloads.rewriting.stored_types import CASTS, DATES, PATTERNS, POSTGRES, column_type
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from assay.workloads.rewriting.blocks import Block, Query
 
@@ -56,6 +56,8 @@ KEY_LISTS = (exp.Rollup, exp.Cube, exp.GroupingSets, exp.Tuple, exp.Paren)
 OF_RESULTS = ("group", "having", "order", "qualify")
 # Column types whose values may be large.
 LARGE = (*exp.DataType.TEXT_TYPES, *exp.DataType.STRUCT_TYPES)
+# Column types for which functions of texts return another type: ranges, bytes, bits and arrays.
+NO_TEXTS = re.compile(r"range|binary|bytea|blob|\bbit\b|\[|array", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -119,6 +121,51 @@ def is_large(type_text: str) -> bool:
     except ValueError:
         return True
     return kind in LARGE or kind not in {*exp.DataType.NUMERIC_TYPES, *exp.DataType.TEMPORAL_TYPES}
+
+
+def computes(value: StoredValue, expression: str, dialects: Sequence[str]) -> bool:
+    """Return True if a stored value is that of an expression, which may be spelled otherwise."""
+    import sqlglot
+    from sqlglot.errors import SqlglotError
+
+    grammar = grammar_of(dialects)
+    try:
+        trees = [sqlglot.parse_one(text, read=grammar) for text in (value.expression, expression)]
+    except SqlglotError:
+        return False
+    one, other = (sql_of(_plain(tree), dialects).lower() for tree in trees)
+    return one == other
+
+
+def _plain(tree: exp.Expr) -> exp.Expr:
+    """Return an expression without outer parentheses, and without quotes around names.
+
+    A function `date` with one argument becomes the cast that MariaDB shows in plans.
+    """
+    for name in tree.find_all(exp.Identifier):
+        name.set("quoted", value=False)
+    return tree.unnest().transform(
+        lambda node: (
+            exp.cast(node.this, "date")
+            if isinstance(node, DATES) and len([part for part in node.args.values() if part]) == 1
+            else node
+        )
+    )
+
+
+def no_text_in(value: StoredValue, types: Mapping[str, str]) -> str | None:
+    """Return a column of a stored text whose functions return another type; None without one.
+
+    In PostgreSQL, `lower` of a range is its bound, and `substring` of bytes is bytes.
+
+    Args:
+        value: The value and its expression.
+        types: Types of the table's columns.
+    """
+    if value.type.lower() != "text":
+        return None
+    names: list[str] = re.findall(r"\w+", value.expression)
+    return next((name for name in names if NO_TEXTS.search(types.get(name.lower(), ""))), None)
 
 
 def _computations(query: Query, dialects: Sequence[str]) -> Iterator[tuple[StoredValue, exp.Expr]]:

@@ -28,12 +28,20 @@ INTEGER_FIELDS = {
 FLOATS = (exp.Sqrt, exp.Cbrt, exp.Exp, exp.Ln, exp.Log, exp.Pow, exp.Sin, exp.Cos, exp.Tan)
 DATES = (exp.Date, exp.TsOrDsToDate, exp.LastDay)
 # Functions with a text, to which the parser gives no type.
-TEXTS = (exp.Left, exp.Right, exp.RegexpExtract, exp.JSONExtractScalar)
+TEXTS = (
+    *(exp.Left, exp.Right, exp.Pad, exp.Replace, exp.SplitPart, exp.Hex),
+    *(exp.RegexpExtract, exp.RegexpReplace, exp.JSONExtractScalar),
+)
 # Directives of a time's format with which the value has a zone, or more digits than usual.
 ZONED = ("%z", "%n", "%g")
 BYTES = (exp.DataType.Type.BINARY, exp.DataType.Type.VARBINARY, exp.DataType.Type.BLOB)
 # Dialects in which a temporary table with a text column differs from one with a short text.
 SHORT_TEXTS = {"mysql", "mariadb"}
+# Greatest length of such a short text that an index and a temporary table in memory may have.
+SHORT_MAX = 255
+DATE_LETTERS = len("2024-12-31")
+# Functions with an argument that is the greatest length of their text.
+CUT = (exp.Substring, exp.Left, exp.Right, exp.Pad)
 POSTGRES, DUCKDB, SQLITE = "postgres", "duckdb", "sqlite"
 
 
@@ -58,7 +66,28 @@ def column_type(node: exp.Expr, dialects: Sequence[str]) -> str | None:
         name = sql_of(exp.DataType.build(wide), dialects)
     else:
         return None
-    return None if is_text and SHORT_TEXTS.intersection(dialects) else name
+    return _short_text(node) if is_text and SHORT_TEXTS.intersection(dialects) else name
+
+
+def _short_text(node: exp.Expr) -> str | None:
+    """Return the type of a text with a known greatest length; None for others."""
+    letters = _letters_max(node)
+    return None if letters is None or not 0 < letters <= SHORT_MAX else f"varchar({letters})"
+
+
+def _letters_max(node: exp.Expr) -> int | None:
+    """Return the greatest number of letters of a value as text; None if it is not known."""
+    if isinstance(node, exp.Literal):
+        return len(node.name)
+    if isinstance(node, DATES):
+        return DATE_LETTERS
+    if isinstance(node, exp.Concat):
+        lengths = [_letters_max(part) for part in node.expressions]
+        return None if None in lengths else sum(length or 0 for length in lengths)
+    if isinstance(node, CUT):
+        length = node.args.get("length") or node.args.get("expression")
+        return int(length.name) if isinstance(length, exp.Literal) and length.is_int else None
+    return None
 
 
 def _wide_type(node: exp.Expr, grammar: str | None) -> str | None:

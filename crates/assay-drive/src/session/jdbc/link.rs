@@ -19,9 +19,10 @@ use crate::session::stream::Stream;
 
 /// Of the messages; the bridge refuses another.
 const PROTOCOL: i32 = 1;
-/// The database itself gets ten seconds.
+/// The bridge gives a driver ten seconds, and not every driver keeps to them.
 const CONNECT_PATIENCE: Duration = Duration::from_secs(20);
 const CONNECTION_LOST: &str = "08006";
+const CANNOT_CONNECT: &str = "08001";
 const GENERAL: &str = "HY000";
 const LOST: u8 = 1;
 const RETRYABLE: u8 = 2;
@@ -73,6 +74,16 @@ pub fn gone(reason: impl std::fmt::Display) -> SessionError {
     let message =
         format!("the bridge process of the JDBC driver ended ({reason}): its log has the cause");
     SessionError { class: CONNECTION_LOST.into(), message, retryable: false }
+}
+
+/// The error of a database that takes no connection in time.
+fn silent() -> SessionError {
+    let seconds = CONNECT_PATIENCE.as_secs();
+    let message = format!(
+        "the database did not accept the connection within {seconds} s: check that it is running, \
+         and that the DSN names its host and port"
+    );
+    SessionError { class: CANNOT_CONNECT.into(), message, retryable: false }
 }
 
 /// A line to what listens on a socket, however long its path is: an address holds 108 bytes.
@@ -162,7 +173,7 @@ impl Link {
                 Some(Reply::Error(error, _)) => failed = failed.or(Some(error)),
                 Some(Reply::Row) => {}
                 None if self.read()? => {}
-                None => return Err(gone("it did not answer in time")),
+                None => return Err(silent()),
             }
         }
     }

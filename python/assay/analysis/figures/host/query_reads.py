@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from statistics import median
 from typing import TYPE_CHECKING
 
@@ -56,6 +57,7 @@ class QueryReads:
 FIELDS = tuple(name for name in QueryReads.__dataclass_fields__ if name != "operation")
 
 
+@lru_cache(maxsize=256)
 def query_reads(run: Run, operation: str | None = None) -> QueryReads | None:
     """Return the disk reads of one operation of a run, by default of the longest operation.
 
@@ -78,6 +80,7 @@ def query_reads(run: Run, operation: str | None = None) -> QueryReads | None:
     )
 
 
+@lru_cache(maxsize=256)
 def others_share(run: Run, operation: str | None = None) -> float | None:
     """Return the share of device reads by processes other than the engine's; None if unknown.
 

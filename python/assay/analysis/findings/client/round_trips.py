@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from assay.analysis.findings.operation_shares import names_text
@@ -33,6 +33,9 @@ STATEMENT_S_MAX = 0.001
 # A plan that looks up a few rows takes less. What it takes longer is work on rows.
 LOOK_UP_S = 50e-6
 NAMED_OPERATIONS = 3
+WAITS_UNKNOWN = (
+    "measure the operation with one statement for all rows: what it waits for was not measured"
+)
 
 _VALUE = re.compile(r"\$\d+|'(?:[^']|'')*'|\b\d+(?:\.\d+)?\b")
 _REMARK = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
@@ -68,6 +71,8 @@ def find(case: Case) -> list[Finding]:
         and most.part >= PART_MIN
         and _is_short(case, name, most)
     }
+    if repeated and not any(name in case.trees for name in repeated):
+        return _unsplit(case, repeated)
     repeated = {name: most for name, most in repeated.items() if name in case.trees}
     worked = _worked_shares(case, repeated)
     largest = max((COMPUTING, NETWORK), key=lambda part: _share(case, part, worked))
@@ -80,26 +85,81 @@ def find(case: Case) -> list[Finding]:
     if effect < EFFECT_MIN:
         return []
     names = case.largest_first(fractions)
+    evidence = [
+        fact for name in names[:NAMED_OPERATIONS] for fact in _evidence(case, name, repeated)
+    ]
+    finding = _finding(case, fractions, repeated, "at least", evidence)
+    return [finding.of(largest, saved=(effect, _best(case, names, repeated, worked)))]
+
+
+def _unsplit(case: Case, repeated: Mapping[str, Repeated]) -> list[Finding]:
+    """Return a suspected finding of operations whose time was not split by cause.
+
+    What the plans of the statements do not take is their fixed cost, or a wait that was not
+    measured.
+    """
+    planned_s = {
+        name: seconds for name in repeated if (seconds := _planned_s(case, name)) is not None
+    }
+    fractions = {
+        name: repeated[name].part * max(0.0, 1 - spent_s / case.seconds[name])
+        for name, spent_s in planned_s.items()
+        if name in case.shares
+    }
+    effect = case.of_run(fractions)
+    if effect < EFFECT_MIN:
+        return []
+    evidence = [
+        fact
+        for name in case.largest_first(fractions)[:NAMED_OPERATIONS]
+        for fact in (
+            _statements_evidence(case, name, repeated[name]),
+            Evidence(
+                f"{name}: its plans take {seconds_text(planned_s[name])} of "
+                f"{seconds_text(case.seconds[name])}",
+                f"plan:{name}",
+            ),
+        )
+    ]
+    finding = _finding(case, fractions, repeated, "up to", evidence)
+    return [replace(finding.without_interval(), settle=WAITS_UNKNOWN, saved=(0.0, effect))]
+
+
+def _planned_s(case: Case, name: str) -> float | None:
+    """Return the time of an operation's plans; None if one of them was not executed."""
+    per_operation = {each.name: each.per_operation for each in _times(case, name)}
+    spent = [
+        None
+        if plan.execution_s is None
+        else plan.execution_s * per_operation.get(plan.name or str(plan.statement + 1), 1.0)
+        for plan in case.plans[name]
+    ]
+    known = [seconds for seconds in spent if seconds is not None]
+    return math.fsum(known) if len(known) == len(spent) else None
+
+
+def _finding(
+    case: Case,
+    fractions: Mapping[str, float],
+    repeated: Mapping[str, Repeated],
+    bound: str,
+    evidence: Sequence[Evidence],
+) -> Finding:
+    names, effect = case.largest_first(fractions), case.of_run(fractions)
     first = repeated[names[0]]
     claim = (
         f"Round trips: per operation, {names_text(names)} sends {count_text(first.count)} of "
         f"its {count_text(first.whole)} statements one after another, which differ only in "
-        f"their values; their fixed cost and round trips take at least {percent_text(effect)} "
+        f"their values; their fixed cost and round trips take {bound} {percent_text(effect)} "
         "of the time"
     )
     to_try = f"use one statement for all rows instead of {count_text(first.count)}: {first.text}"
-    evidence = [
-        fact for name in names[:NAMED_OPERATIONS] for fact in _evidence(case, name, repeated)
-    ]
     advice = None
     if case.can_pipeline:
         advice = Advice("pipeline", "statements")
         tries = case.try_words(METHOD, fractions, "sends statements before earlier answers arrive")
         to_try += f"; {tries}"
-    finding = case.finding(
-        METHOD, claim, fractions, to_try=to_try, evidence=evidence, advice=advice
-    )
-    return [finding.of(largest, saved=(effect, _best(case, names, repeated, worked)))]
+    return case.finding(METHOD, claim, fractions, to_try=to_try, evidence=evidence, advice=advice)
 
 
 def _worked_shares(case: Case, names: Iterable[str]) -> dict[str, float]:
@@ -143,15 +203,18 @@ def _is_short(case: Case, name: str, most: Repeated) -> bool:
     return seconds is not None and seconds / most.whole <= STATEMENT_S_MAX
 
 
-def _evidence(case: Case, name: str, repeated: Mapping[str, Repeated]) -> list[Evidence]:
-    tree, most = case.trees[name], repeated[name]
+def _statements_evidence(case: Case, name: str, most: Repeated) -> Evidence:
     statement_s = (case.seconds.get(name) or 0.0) / most.whole
+    return Evidence(
+        f"{name}: {count_text(most.count)} similar statements, {seconds_text(statement_s)} each",
+        f"statements:{name}",
+    )
+
+
+def _evidence(case: Case, name: str, repeated: Mapping[str, Repeated]) -> list[Evidence]:
+    tree = case.trees[name]
     return [
-        Evidence(
-            f"{name}: {count_text(most.count)} similar statements, {seconds_text(statement_s)} "
-            "each",
-            f"statements:{name}",
-        ),
+        _statements_evidence(case, name, repeated[name]),
         Evidence(
             f"{name}: network and client take {percent_text(tree.share_of(NETWORK))}, the "
             f"kernel {percent_text(tree.share_of(f'{COMPUTING}/kernel'))} of its time",

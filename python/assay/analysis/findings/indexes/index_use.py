@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from assay.analysis.findings.advising import expression_advice, named_setting_advice
+from assay.analysis.findings.advising import computed_index_advice, named_setting_advice
 from assay.analysis.findings.indexes.conditions import (
     conjuncts,
     is_searchable,
@@ -53,6 +53,10 @@ _PARAMETER = re.compile(r"[$][\w]+|[?]")
 _CALL = re.compile(r"(?<![\w.])(\w+)\(")
 # A conversion that MySQL and MariaDB add if compared columns differ in their character set.
 _CHARACTER_SET = re.compile(r"convert\(.*\busing\s+\w+\s*\)", re.IGNORECASE | re.DOTALL)
+# The other side of a comparison, if it is a column.
+_OTHER_COLUMN = r"(?:[`\"]?\w+[`\"]?\.)?[`\"]?(\w+)[`\"]?\.[`\"]?(\w+)[`\"]?"
+_EQUAL_AFTER = re.compile(rf"\s*=\s*{_OTHER_COLUMN}(?![\w.(`\"])")
+_EQUAL_BEFORE = re.compile(rf"(?<![\w.`\"]){_OTHER_COLUMN}\s*=\s*$")
 _CAST = r"(?:\({0}\)|{0})::\"?\w+[\w ]*(?:\([\d,]+\))?"
 # An equality of two columns, which are not parts of longer expressions.
 _EQUAL = re.compile(r"(?<![\w.+(])((?:\w+\.)?\w+)\s*=\s*((?:\w+\.)?\w+)(?![\w.(])")
@@ -90,6 +94,8 @@ class Unused:
         settle: Measurement that would show whether the index finds few rows; None if it is known.
         numbers_in: Operation that compares the column, which is text, with a number; None if it
             does not.
+        like: Column, as `table.column`, whose character set would make the index usable; None if
+            no such column is known.
         is_enough: Whether another index on the same column would stay unused, too.
     """
 
@@ -102,30 +108,43 @@ class Unused:
     hinted: str | None = None
     settle: str | None = None
     numbers_in: str | None = None
+    like: str | None = None
     is_enough: bool = False
 
 
-def unused_advice(case: Case, unused: Unused, gain_share: float) -> Advice | None:
+def unused_advice(case: Case, unused: Unused, operation: str, gain_share: float) -> Advice | None:
     """Return the advice to make an index usable, or to create one that serves the condition.
 
     The advice is a setting, the statement without a hint or with texts instead of numbers, a
-    statement that makes the index usable again, or an index on an expression.
+    statement that makes the index usable again, another character set of the column, or an index
+    on an expression, which may have to be stored in a column.
     """
     other = unused.alternative
     if other is not None and other.kind == "setting" and other.value is not None:
         return named_setting_advice(other.change, other.value, gain_share, by_plan=True)
+    changed = _changed_advice(case, unused, gain_share)
+    if changed is not None or unused.key is None:
+        return changed
+    index = unused.index
+    return computed_index_advice(
+        case.advice, operation, index.table, unused.key, index.schema, gain_share
+    )
+
+
+def _changed_advice(case: Case, unused: Unused, gain_share: float) -> Advice | None:
+    """Return the advice to change the statement, the index or its column; None without one."""
+    index = unused.index
     if unused.hinted is not None:
         return Advice("hint", unused.hinted, {}, gain_share)
     if unused.numbers_in is not None:
         return Advice("text-values", unused.numbers_in, {}, gain_share)
-    index = unused.index
     if not index.valid and index.mend is not None:
-        return Advice(
-            "index", index.table, {"statement": index.mend, "name": index.name}, gain_share
-        )
-    if unused.key is None or not case.advice.get("expressions"):
-        return None
-    return expression_advice(index.table, unused.key, index.schema, gain_share)
+        values = {"statement": index.mend, "name": index.name}
+        return Advice("index", index.table, values, gain_share)
+    if unused.like is not None and case.can("alike-columns"):
+        values = {"columns": _leading(index), "like": unused.like}
+        return Advice("alike-columns", index.table, values, gain_share)
+    return None
 
 
 def unused_index(case: Case, scan: Timed) -> Unused | None:
@@ -167,7 +186,7 @@ def hidden_at_join(case: Case, join: Timed, scan: PlanNode) -> Unused | None:
             continue
         name = rf"\b{re.escape(index.table)}\.\"?{re.escape(_leading(index))}\b\"?"
         if re.search(name, condition):
-            return _condition_reason(index, condition, _leading(index), join, name)
+            return _condition_reason(case, index, condition, join, name)
     return None
 
 
@@ -202,7 +221,7 @@ def _reason(case: Case, scan: Timed, index: Index, others: Iterable[Alternative]
         return _estimate_reason(index, other, overlap_columns(condition, index.table))
     if _removed(scan) < HIDDEN_REMOVED_MIN:
         return None
-    unused = _condition_reason(index, condition, column, scan)
+    unused = _condition_reason(case, index, condition, scan)
     return None if unused is None else _with_doubt(unused, condition, column)
 
 
@@ -263,21 +282,19 @@ def _estimate_reason(index: Index, other: Alternative, spans: tuple[str, ...]) -
 
 
 def _condition_reason(
-    index: Index, condition: str, column: str, scan: Timed, name: str | None = None
+    case: Case, index: Index, condition: str, scan: Timed, name: str | None = None
 ) -> Unused | None:
     """Return an index with the reason why a condition on its column cannot use it; else None.
 
     `name` is a pattern that matches the column, with its table if that is needed.
     """
-    name, at = name or _COLUMN.format(re.escape(column)), f"plan:{scan.operation}"
-    if re.search(_LIKE.format(name), condition, re.IGNORECASE):
+    column, at = _leading(index), f"plan:{scan.operation}"
+    name = name or _COLUMN.format(re.escape(column))
+    prefix_key = case.advice.get("prefix_key")
+    if prefix_key and re.search(_LIKE.format(name), condition, re.IGNORECASE):
+        key = prefix_key.replace("$column", column)
         why = f"the index is not in byte order, which a comparison of {column} with a prefix needs"
-        to_try = (
-            f"an index of {index.table} ({column}) in byte order (operator class "
-            "text_pattern_ops, or collation C)"
-        )
-        # PostgreSQL's plans write `like` as `~~`.
-        key = f"{column} text_pattern_ops" if "~~" in condition else None
+        to_try = f"an index of {index.table} ({key}), which is in byte order"
         return Unused(index, why, to_try, at, key=key)
     # The copy has the same length as the condition, so that match positions are valid in both.
     bare = _TEXT.sub(lambda text: f"'{' ' * (len(text[0]) - 2)}'", condition)
@@ -292,7 +309,7 @@ def _condition_reason(
         )
         return Unused(index, why, to_try, at, key=f"{column} collate {collated[1]}")
     if (call := _called(bare, name)) is not None:
-        return _call_reason(index, column, condition[call], at)
+        return _call_reason(index, column, condition, call, at)
     if _is_text(index) and (number := re.search(_NUMBER.format(name), bare)):
         why = f"{column} is text and is compared with a number, {number[0].strip()}"
         to_try = f"compare {column} with text (a value in quotes, or a parameter of type text)"
@@ -346,15 +363,32 @@ def value_call(condition: str, name: str, table: str) -> slice | None:
     return None
 
 
-def _call_reason(index: Index, column: str, called: str, at: str) -> Unused:
+def _call_reason(index: Index, column: str, condition: str, call: slice, at: str) -> Unused:
     """Return an index on a column to which the condition applies a function."""
+    called = condition[call]
     if _CHARACTER_SET.match(called):
         why = f"the condition converts the character set of {column}: {called}"
-        to_try = f"give {column} the character set of the column with which it is compared"
-        return Unused(index, why, to_try, at)
+        like = _compared_column(condition, call, index.table)
+        to_try = (
+            f"give {column} the character set of {like or 'the column with which it is compared'}"
+        )
+        return Unused(index, why, to_try, at, like=like)
     why = f"the condition calls a function of {column}: {called}"
     to_try = f"compare {column} itself, or an index of {index.table} for the expression {called}"
     return Unused(index, why, to_try, at, key=_key(called))
+
+
+def _compared_column(condition: str, call: slice, table: str) -> str | None:
+    """Return the column, as `table.column`, that a condition compares with a call; None if none.
+
+    A column of the same table has the same rows, so that its comparison is no look-up.
+    """
+    after = _EQUAL_AFTER.match(condition, call.stop)
+    before = _EQUAL_BEFORE.search(condition[: call.start])
+    found = after or before
+    if found is None or found[1] == table:
+        return None
+    return f"{found[1]}.{found[2]}"
 
 
 def _unlike_columns(index: Index, condition: str, column: str, scan: Timed) -> Unused | None:

@@ -26,10 +26,16 @@ READ_ROWS_MIN = 100
 # An index finds matches one by one. It pays off if few rows match, and if few outer rows search.
 MATCHED_SHARE_MAX = 0.02
 ASKING_SHARE_MAX = 0.1
-NESTED_LOOP = "nested loop"
-JOINS = (NESTED_LOOP, "hash join")
+# A hash join compares rows of its probe side faster than an index finds them.
+BUILT_SHARE_MAX = 0.02
+NESTED_LOOP, HASH_JOIN = "nested loop", "hash join"
+JOINS = (NESTED_LOOP, HASH_JOIN)
+# An anti join returns rows of its probe side without a match, which no index finds.
+PROBE_ANTI = re.compile(r"(?<!Right )\bAnti\b", re.IGNORECASE)
 PASSING = ("hash build", "materialize", "exchange", "projection")
 
+_KEY = re.compile(r"=\s*(\w+)\.\"?(\w+)\"?")
+_USING = re.compile(r"(?i)\busing\s*\(\s*\"?(\w+)\"?\s*\)")
 _EQUAL = re.compile(r"\b(\w+)\.\"?(\w+)\"?\s*=\s*(\w+)\.\"?(\w+)\"?")
 
 
@@ -39,21 +45,33 @@ def find(case: Case) -> list[Finding]:
         return []
     nodes = timed_nodes(case)
     findings = []
-    for join, inner in wasteful_joins(nodes):
-        named = joined_column(join, inner)
-        if named is not None and usable_index(case, *named, inner.schema) is None:
-            findings.append(_finding(case, join, inner, named, nodes))
+    for join, scan in wasteful_joins(case, nodes):
+        named = joined_column(join, scan)
+        if named is not None and usable_index(case, *named, scan.schema) is None:
+            findings.append(_finding(case, join, scan, named, nodes))
     return [finding for finding in findings if finding.effect_share >= EFFECT_MIN]
 
 
-def wasteful_joins(nodes: Iterable[Timed]) -> Iterator[tuple[Timed, PlanNode]]:
-    """Yield joins that read a whole table for few matches, with the scan of that table."""
+def wasteful_joins(case: Case, nodes: Iterable[Timed]) -> Iterator[tuple[Timed, PlanNode]]:
+    """Yield joins that read a whole table for few matches, with the scan of that table.
+
+    The table may be the inner input, or the outer one: the probe side of a hash join, or the side
+    whose rows a nested loop looks up. Engines that store tables by column read an outer input fast,
+    and their joins use no index.
+    """
+    by_column = case.advice.get("by_column", False)
     for join in nodes:
         if join.node.operator not in JOINS or len(join.node.children) < 2:  # noqa: PLR2004 - sides
             continue
-        outer, inner = join.node.children[0], scanned_whole(join.node.children[1])
-        if inner is not None and _is_wasteful(join.node, outer, inner):
-            yield join, inner
+        outer, inner = join.node.children[:2]
+        scan = scanned_whole(inner)
+        if scan is not None and _is_wasteful(join.node, outer, scan):
+            yield join, scan
+        scan = None if by_column else scanned_whole(outer)
+        if scan is not None and (
+            _probes_in_vain(join.node, scan, inner) or _looks_up_in_vain(join.node, scan, inner)
+        ):
+            yield join, scan
 
 
 def scanned_whole(node: PlanNode) -> PlanNode | None:
@@ -90,16 +108,63 @@ def _is_wasteful(join: PlanNode, outer: PlanNode, scan: PlanNode) -> bool:
     return join.rows <= MATCHED_SHARE_MAX * read and outer.rows <= ASKING_SHARE_MAX * read
 
 
+def _probes_in_vain(join: PlanNode, scan: PlanNode, build: PlanNode) -> bool:
+    """Return True if a hash join reads a whole table to compare it with few rows.
+
+    Rows that the scan's own filter removed might match as well, so that an index would return them.
+    """
+    if join.operator != HASH_JOIN or PROBE_ANTI.search(join.native):
+        return False
+    read = rows_read(scan)
+    if read < READ_ROWS_MIN or not scan.rows or join.rows is None or build.rows is None:
+        return False
+    if build.rows >= Q_ERROR_MIN * (build.estimated_rows or build.rows):
+        return False
+    matching = join.rows * read / scan.rows
+    return matching <= MATCHED_SHARE_MAX * read and build.rows <= BUILT_SHARE_MAX * read
+
+
+def _looks_up_in_vain(join: PlanNode, scan: PlanNode, inner: PlanNode) -> bool:
+    """Return True if a nested loop looks up each row of a table, and a filter removes most matches.
+
+    With an index on the table's compared column, the loop could start with the other table, whose
+    filter keeps few rows. Rows without a match would not be removed by a filter.
+    """
+    if join.operator != NESTED_LOOP or inner.operator != "index scan":
+        return False
+    read = rows_read(scan)
+    if read < READ_ROWS_MIN or not scan.rows or join.rows is None:
+        return False
+    removed = (inner.removed_rows or 0.0) >= (1 - MATCHED_SHARE_MAX) * scan.rows
+    return removed and join.rows <= MATCHED_SHARE_MAX * scan.rows
+
+
 def joined_column(join: Timed, scan: PlanNode) -> tuple[str, tuple[str, ...]] | None:
     """Return the scanned table and the columns by which a join compares it; None without any."""
     text = join.plan.text or ""
-    condition = " ".join(part for part in (join.node.condition, scan.condition) if part is not None)
-    for left, left_column, right, right_column in _EQUAL.findall(condition):
-        for alias, column in ((left, left_column), (right, right_column)):
-            table = table_of(alias, text)
-            if scan.object in {alias, table}:
-                return table, (column,)
+    for alias, column in _compared_columns(join.node, scan, text):
+        table = table_of(alias, text)
+        if scan.object in {alias, table}:
+            return table, (column,)
     return None
+
+
+def _compared_columns(join: PlanNode, scan: PlanNode, text: str) -> Iterator[tuple[str, str]]:
+    """Yield aliases and columns that a join compares, from its plan or else from its statement."""
+    condition = " ".join(part for part in (join.condition, scan.condition) if part is not None)
+    for left, left_column, right, right_column in _EQUAL.findall(condition):
+        yield from ((left, left_column), (right, right_column))
+    outer, inner = join.children[:2]
+    if scan in outer.walk() and inner.operator == "index scan":
+        # The key of a look-up names the table's column, and the filter only its own columns.
+        yield from _KEY.findall(inner.condition or "")
+        for left, left_column, right, right_column in _EQUAL.findall(text):
+            tables = {table_of(left, text), table_of(right, text)}
+            if tables == {scan.object, inner.object}:
+                yield from ((left, left_column), (right, right_column))
+        # With several such joins, the statement does not tell which of them this one is.
+        if len(columns := _USING.findall(text)) == 1:
+            yield scan.object or "", columns[0]
 
 
 def table_of(alias: str, text: str) -> str:
@@ -119,7 +184,7 @@ def _finding(
 ) -> Finding:
     (table, columns), operation = named, join.operation
     names = ", ".join(columns)
-    fractions = {operation: join_fraction(case, join, nodes)}
+    fractions = {operation: join_fraction(case, join, nodes, scan)}
     effect = case.of_run(fractions)
     claim = (
         f"Missing index for a join: {operation} reads {count_text(rows_read(scan))} rows of "
@@ -145,14 +210,26 @@ def _finding(
     )
 
 
-def join_fraction(case: Case, join: Timed, nodes: Sequence[Timed]) -> float:
+def join_fraction(
+    case: Case, join: Timed, nodes: Sequence[Timed], scan: PlanNode | None = None
+) -> float:
     """Return the time share of a join and of its input that is scanned in full.
 
-    For a join without times, return the share of time that no other operator has.
+    Look-ups for the rows of a scanned outer input count, too. For a join without times, return the
+    share of time that no other operator has.
+
+    Args:
+        case: The run.
+        join: The join.
+        nodes: All operators with their times.
+        scan: The scan, which is in one of the join's inputs; None means all of its second input.
     """
-    inner = {id(node) for node in join.node.children[1].walk()}
+    inputs = [{id(node) for node in child.walk()} for child in join.node.children]
+    side = inputs[1] if scan is None else next(ids for ids in inputs if id(scan) in ids)
+    if side is inputs[0] and join.node.operator == NESTED_LOOP:
+        side = side | inputs[1]
     operators = [operator for operator in nodes if operator.plan is join.plan]
-    within = sum(operator.fraction or 0.0 for operator in operators if id(operator.node) in inner)
+    within = sum(operator.fraction or 0.0 for operator in operators if id(operator.node) in side)
     if join.node.seconds is not None:
         return within + (join.fraction or 0.0)
     timed = sum(operator.fraction or 0.0 for operator in operators)

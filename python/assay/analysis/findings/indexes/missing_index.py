@@ -9,7 +9,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from assay.analysis.findings.advising import expression_advice, index_advice
+from assay.analysis.findings.advising import (
+    computed_index_advice,
+    expression_advice,
+    index_advice,
+    index_words,
+)
 from assay.analysis.findings.indexes.access_methods import (
     MethodIndex,
     element_of_array,
@@ -51,7 +56,7 @@ def find(case: Case) -> list[Finding]:
     """Return a finding for each table and set of filtered columns without an index."""
     if not case.can("index"):
         return []
-    by_index: dict[tuple[str, str | None, tuple[str, ...]], list[Timed]] = {}
+    by_index: dict[tuple[str, str | None, tuple[str, ...], str | None], list[Timed]] = {}
     for timed in timed_nodes(case):
         if timed.node.object is None or _is_by_unused(case, timed) or _is_by_setting(case, timed):
             continue
@@ -60,10 +65,13 @@ def find(case: Case) -> list[Finding]:
             # The finding `subquery-per-row` covers a condition of a subquery alone.
             if not columns and has_subquery(timed.node.condition):
                 continue
-            by_index.setdefault((timed.node.object, timed.node.schema, columns), []).append(timed)
+            # Conditions of no plain column need an index each.
+            key = None if columns else _expression(case, [timed]) or timed.node.condition
+            served = (timed.node.object, timed.node.schema, columns, key)
+            by_index.setdefault(served, []).append(timed)
     findings = [
         _finding(case, table, columns, scans)
-        for (table, schema, columns), scans in by_index.items()
+        for (table, schema, columns, _), scans in by_index.items()
         if usable_index(case, table, _first(scans), schema) is None
     ]
     return [finding for finding in findings if is_large(case, finding)]
@@ -164,9 +172,11 @@ def _finding(case: Case, table: str, columns: Sequence[str], scans: Sequence[Tim
     elif (other := _by_method(case, scans)) is not None:
         advice, to_try = _of_method(case, table, first, wasted, other)
     elif (expression := _expression(case, scans)) is not None:
-        columns = (expression,)
-        advice = expression_advice(table, expression, first.schema, case.of_run(wasted))
-        to_try = case.try_words(METHOD, wasted, f"makes an index of {table} ({expression})")
+        saved = case.of_run(wasted)
+        advice = computed_index_advice(case.advice, name, table, expression, first.schema, saved)
+        if advice is not None:
+            columns = (expression,)
+            to_try = case.try_words(METHOD, wasted, index_words(advice, expression))
     begins = _first(scans) or columns or (() if other is None else (other.key,))
     evidence = _catalogue_evidence(case, table, begins, first.schema) + [
         Evidence(
@@ -233,7 +243,7 @@ def _of_element(table: str, scan: PlanNode) -> str | None:
 
 def _expression(case: Case, scans: Sequence[Timed]) -> str | None:
     """Return the only expression that all scans compare for equality; None without one."""
-    if not case.advice.get("expressions"):
+    if not (case.advice.get("expressions") or case.can("stored-values")):
         return None
     # Only few runs need the SQL library, which takes a tenth of a second to import.
     from assay.analysis.plans.restrictions import restrictions

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from assay.analysis.findings.advising import index_words
 from assay.analysis.findings.indexes.index_use import (
     Unused,
     hidden_at_join,
@@ -50,7 +51,7 @@ def _join_findings(case: Case) -> list[Finding]:
     """Return findings of joins that read a whole table because a condition hides its index."""
     nodes = timed_nodes(case)
     findings = []
-    for join, scan in wasteful_joins(nodes):
+    for join, scan in wasteful_joins(case, nodes):
         unused = hidden_at_join(case, join, scan)
         if unused is not None:
             findings.append(_join_finding(case, join, scan, unused, nodes))
@@ -61,7 +62,7 @@ def _join_finding(
     case: Case, join: Timed, scan: PlanNode, unused: Unused, nodes: Sequence[Timed]
 ) -> Finding:
     index, operation = unused.index, join.operation
-    fractions = {operation: join_fraction(case, join, nodes)}
+    fractions = {operation: join_fraction(case, join, nodes, scan)}
     effect = case.of_run(fractions)
     claim = (
         f"Index {index.text} is not used for a join of {operation}: {unused.why}. Reading "
@@ -87,9 +88,13 @@ def _of(
 ) -> Finding:
     """Return a finding of an unused index, with the change that makes it usable."""
     effect = case.of_run(fractions)
-    advice, to_try = unused_advice(case, unused, effect), unused.to_try
+    operation, to_try = case.largest_first(fractions)[0], unused.to_try
+    advice = unused_advice(case, unused, operation, effect)
     if advice is not None:
-        to_try += f"; {case.try_words(METHOD, fractions, 'tries it')}"
+        does = "tries it"
+        if unused.key is not None and advice.kind == "stored-values":
+            does = index_words(advice, unused.key)
+        to_try += f"; {case.try_words(METHOD, fractions, does)}"
     finding = case.finding(
         METHOD, claim, fractions, to_try=to_try, evidence=evidence, advice=advice
     )

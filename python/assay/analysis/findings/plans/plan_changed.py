@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from assay.analysis.findings.advising import named_setting_advice
 from assay.analysis.findings.plans.plan_time import timed_nodes
 from assay.analysis.time.operation_tree import COMPUTING
 from assay.model.finding import Evidence
@@ -83,7 +84,16 @@ def _worse_generic(case: Case, plan: Plan, custom: Alternative) -> Finding:
         says = f"{setting.name} = {setting.value}; its default is {setting.default}"
         evidence.append(Evidence(says, f"setting:{setting.name}"))
         to_try = f"reset {setting.name} to its default {setting.default}, or {to_try}"
-    finding = case.finding(METHOD, claim, fractions, to_try=to_try, evidence=evidence)
+    advice = None
+    if custom.value is not None:
+        effect = case.of_run(fractions)
+        advice = named_setting_advice(
+            custom.change, custom.value, effect, by_plan=True, by_values=True
+        )
+        to_try += f"; {case.try_words(METHOD, fractions, 'tries it')}"
+    finding = case.finding(
+        METHOD, claim, fractions, to_try=to_try, evidence=evidence, advice=advice
+    )
     effect = finding.effect_share
     return finding.without_interval().of(COMPUTING, saved=(0.0, effect))
 

@@ -37,6 +37,10 @@ TO_TRY = (
     "add an equality that leaves fewer pairs (such as the day of both), or join by the nearest "
     "value if each row has one match (`asof join`, if the engine has it)"
 )
+WINDOW = (
+    "for a sum over a range, use a window function, which needs no pairs: `sum(...) over "
+    "(partition by ... order by ...)`"
+)
 NEAREST = "measure the statement with a join that finds only the wanted row of each pair's group"
 PAIRS = "count the pairs of rows that satisfy the equality alone (select count(*) of the join)"
 
@@ -108,10 +112,20 @@ def _reduced_join(case: Case, top: Timed, join: PlanNode, nodes: Sequence[Timed]
             f"plan:{operation}",
         )
     ]
-    to_try = f"{TO_TRY}; for a sum over a range, a window function needs no pairs"
+    to_try = f"{TO_TRY}; {WINDOW}"
+    if _is_of_one_table(join):
+        to_try = f"{WINDOW}; or {TO_TRY}"
     finding = case.finding(METHOD, claim, fractions, to_try=to_try, evidence=evidence)
     finding = replace(finding.without_interval(), settle=NEAREST)
     return finding.of("computing", saved=(0.0, effect))
+
+
+def _is_of_one_table(join: PlanNode) -> bool:
+    """Return True if both inputs of a join read the same table and no other."""
+    tables = [
+        {node.object for node in child.walk() if node.object is not None} for child in join.children
+    ]
+    return len(tables) > 1 and all(len(names) == 1 and names == tables[0] for names in tables)
 
 
 def _is_slow_range_join(timed: Timed) -> bool:

@@ -5,16 +5,21 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from assay.analysis.findings.advising import named_setting_advice
 from assay.analysis.findings.memory.cache import measured_thread_seconds
-from assay.analysis.findings.waiting.waits import waiting_evidence, waiting_words
-from assay.model.finding import Evidence, Finding
+from assay.analysis.findings.waiting.waits import (
+    one_client_advice,
+    waiting_evidence,
+    waiting_words,
+    with_one_client,
+)
+from assay.model.finding import Evidence
 from assay.model.units import count_text, percent_text, seconds_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from assay.analysis.findings.case import Case
     from assay.analysis.findings.engine_facts import Setting
+    from assay.model.finding import Advice, Finding
 
 LOCK_TIMEOUT = "lock_timeout"
 # A setting whose cheaper value lets readers and a writer work at the same time.
@@ -37,7 +42,8 @@ def file_lock_finding(
     """Return a finding of connections that wait for the lock of the database file."""
     claim = f"{waiting_words(case, fractions)} for {_what(case, timeout)}"
     evidence = [*waiting_evidence(case, fractions, (LOCK,)), *_evidence(case, timeout)]
-    made = case.finding(method, claim, fractions, to_try=_to_try(case), evidence=evidence)
+    advice, to_try = _advice(case, fractions, case.of_run(fractions), method)
+    made = case.finding(method, claim, fractions, to_try=to_try, evidence=evidence, advice=advice)
     return replace(made, settle=_doubt(case))
 
 
@@ -59,9 +65,10 @@ def counted_file_lock(case: Case, least: float, method: str) -> list[Finding]:
     if sampled is not None:
         sentence = f"samples of threads: {percent_text(sampled)} of the time waiting for locks"
         evidence.append(Evidence(sentence, "where"))
-    runs, to_try = (case.run_id,), _to_try(case)
-    made = Finding(claim, effect, None, runs, method, to_try, evidence=tuple(evidence))
-    return [replace(made, settle=_doubt(case)).of(f"waiting/{LOCK}", saved=(0.0, effect))]
+    advice, to_try = _advice(case, {}, effect, method)
+    made = case.finding(method, claim, {}, to_try=to_try, evidence=evidence, advice=advice)
+    made = replace(made.without_interval(), effect_share=effect, settle=_doubt(case))
+    return [made.of(f"waiting/{LOCK}", saved=(0.0, effect))]
 
 
 def _doubt(case: Case) -> str | None:
@@ -102,12 +109,18 @@ def _evidence(case: Case, timeout: Setting) -> list[Evidence]:
     return evidence
 
 
-def _to_try(case: Case) -> str:
-    scope = _scope(case)
-    advice: Sequence[str] = [ALONE if _is_alone(case) else SHORTER]
-    if scope is not None:
-        advice = [f"{scope.name} = {scope.cheaper}: {scope.but}", *advice]
-    return "; or ".join(advice)
+def _advice(
+    case: Case, fractions: dict[str, float], effect: float, method: str
+) -> tuple[Advice | None, str]:
+    """Return the change that would settle what the lock costs, if there is one, and the words."""
+    scope, words = _scope(case), ALONE if _is_alone(case) else SHORTER
+    if scope is not None and scope.cheaper is not None:
+        advice = named_setting_advice(scope.name, scope.cheaper, effect)
+        command = case.try_words(method, fractions, "sets it")
+        return advice, f"{scope.name} = {scope.cheaper}: {scope.but}; {command}; or {words}"
+    if (advice_alone := one_client_advice(case, effect)) is not None:
+        return advice_alone, with_one_client(case, method, fractions, words)
+    return None, words
 
 
 def _is_alone(case: Case) -> bool:

@@ -15,9 +15,11 @@ from assay.analysis.findings.waiting.file_lock import (
 )
 from assay.analysis.findings.waiting.waits import (
     locks_wait_for_log,
+    one_client_advice,
     waited,
     waiting_evidence,
     waiting_words,
+    with_one_client,
 )
 from assay.model.finding import Evidence
 from assay.model.units import percent_text, seconds_text
@@ -51,6 +53,9 @@ _FIRST_FREE = re.compile(
     r"\b(?:limit|fetch\s+first)\b.*\bfor\s+(?:no\s+key\s+)?update\b", _ANY_CASE
 )
 _SKIPS = re.compile(r"\bskip\s+locked\b", re.IGNORECASE)
+_FOR_UPDATE = re.compile(r"\bfor\s+(?:no\s+key\s+)?update\b", _ANY_CASE)
+# A statement that changes no row itself, after remarks.
+_READS = re.compile(r"(?:\s|--[^\n]*\n|/\*.*?\*/)*select\b", _ANY_CASE)
 # Functions that take a lock by its number or name, which belongs to no row.
 _NAMED_LOCK = re.compile(r"\bpg_(?:try_)?advisory_\w*lock\w*\s*\(|\bget_lock\s*\(", re.IGNORECASE)
 
@@ -144,13 +149,48 @@ def _own_finding(
         to_try = "let sessions pass over rows that others have locked: `for update skip locked`"
     elif statement and _NAMED_LOCK.search(statement):
         to_try = f"{fewer}, or one lock for each thing that is protected instead of one for all"
+    elif is_hot and mode == ROW and statement and _only_reads(case, statement, str(thing)):
+        to_try = (
+            f"lock with `for share` what is only read: no statement of the run changes {thing}, "
+            f"and the waiting one locks it for changes"
+        )
     elif is_hot and mode == ROW and statement:
         to_try = (
             f"make this the last statement before the commit: {_short(statement)}. If all sessions "
             f"change one row, distribute its writes over several rows of {thing}"
         )
     evidence = [*_where(case, fractions, name), *(_seen_words(blocker) for blocker in _first(own))]
-    return case.finding(METHOD, claim, fractions, to_try=to_try, evidence=evidence)
+    return _between_clients(case, claim, fractions, to_try, evidence)
+
+
+def _between_clients(
+    case: Case, claim: str, fractions: dict[str, float], to_try: str, evidence: list[Evidence]
+) -> Finding:
+    """Return the finding of clients that wait for each other, with an experiment if possible."""
+    advice = one_client_advice(case, case.of_run(fractions))
+    if advice is not None:
+        to_try = with_one_client(case, METHOD, fractions, to_try)
+    return case.finding(METHOD, claim, fractions, to_try=to_try, evidence=evidence, advice=advice)
+
+
+def _only_reads(case: Case, statement: str, table: str) -> bool:
+    """Return True if a statement locks rows of a table for changes that no statement makes.
+
+    The texts of all statements have to be known, so that none of them can change the table.
+    """
+    if not _FOR_UPDATE.search(statement):
+        return False
+    texts = [
+        plan.text for operation in case.operations for plan in case.plans.get(operation.name, ())
+    ]
+    if not texts or None in texts:
+        return False
+    changes = re.compile(
+        rf"\b(?:update|into|from)\s+(?:only\s+)?[\w.`\"]*\b{re.escape(table)}\b", _ANY_CASE
+    )
+    return not any(
+        changes.search(text) for text in texts if text is not None and not _READS.match(text)
+    )
 
 
 def _less_locked(mode: str | None) -> str:
@@ -176,8 +216,7 @@ def _unknown_holder_finding(case: Case, name: str, fractions: dict[str, float]) 
         if case.load is not None
         else "look for other sessions: the operations of this run ran one after another"
     )
-    evidence = _where(case, fractions, name)
-    return case.finding(METHOD, claim, fractions, to_try=to_try, evidence=evidence)
+    return _between_clients(case, claim, fractions, to_try, _where(case, fractions, name))
 
 
 def _where(case: Case, fractions: dict[str, float], name: str) -> list[Evidence]:

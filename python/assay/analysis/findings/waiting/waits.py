@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from assay.analysis.causes import TITLES
 from assay.analysis.findings.operation_shares import at_least, names_text
-from assay.model.finding import Evidence
+from assay.analysis.load_plan import CLOSED
+from assay.model.finding import Advice, Evidence
 from assay.model.units import percent_text
 
 if TYPE_CHECKING:
@@ -47,6 +48,35 @@ def waiting_evidence(
         texts = [f"{percent_text(share)} of its time {title}" for title, share in parts if share]
         evidence.append(Evidence(f"{operation}: {', '.join(texts)}", f"where:{operation}"))
     return evidence
+
+
+def one_client_advice(case: Case, effect: float) -> Advice | None:
+    """Return the advice to run one client alone, which waits for no lock of another client.
+
+    If clients wait for a CPU for half as long as for the lock, or longer, one client alone is
+    faster for that reason, too, so that it would show nothing of the lock.
+
+    Args:
+        case: The run.
+        effect: Share of the run's time that clients wait for a lock.
+
+    Returns:
+        The advice; None without a closed load of several clients, or if they wait for CPUs.
+    """
+    load = None if case.load is None or case.is_observed else case.load.load
+    if load is None or load.shape != CLOSED or load.clients == 1:
+        return None
+    if case.of_run(case.part(QUEUE)) >= effect / 2:
+        return None
+    return Advice("one-client", "clients", {}, effect)
+
+
+def with_one_client(case: Case, method: str, fractions: Mapping[str, float], to_try: str) -> str:
+    """Return advice in words, followed by the command that tries `one_client_advice`."""
+    command = case.try_words(
+        method, fractions, "runs one client alone, which shows what the waits cost"
+    )
+    return f"{to_try}; {command}"
 
 
 def locks_wait_for_log(case: Case) -> bool:

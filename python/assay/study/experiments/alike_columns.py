@@ -1,0 +1,43 @@
+"""Experiment that gives a column the character set of the column with which it is compared."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from assay.engines.advice import CannotError
+from assay.model.sql import alike_statement
+from assay.study.experiments.contract import ChangedRun, Experiment, always
+from assay.study.experiments.statements import SET_UP, UNDO, columns_of
+
+if TYPE_CHECKING:
+    from assay.engines.discovery import EngineFolder
+    from assay.model.finding import Advice
+    from assay.running.asked.request import RunRequest
+
+KIND: Final = "alike-columns"
+
+
+def _follow(request: RunRequest, advice: Advice, engine: EngineFolder) -> ChangedRun:
+    if request.dsn is not None:
+        raise CannotError("it changes a column of a table, and the server is not Assay's own")
+    facts = engine.advising()
+    if KIND not in facts.statements:
+        raise CannotError("it has no statement that changes the character set of a column")
+    template = (engine.folder / facts.statements[KIND]).read_text(encoding="utf-8")
+    (column,) = columns_of(advice)
+    like_table, _, like_column = advice.values["like"].partition(".")
+    sql = alike_statement(
+        template, (advice.subject, column), (like_table, like_column), facts.quote
+    )
+    label = f"{advice.subject}.{column} with the character set of {advice.values['like']}"
+    return ChangedRun(label, request.changed(prepare={**request.prepare, label: sql}))
+
+
+experiment = Experiment(
+    kind=KIND,
+    changes="the character set and the collation of a column",
+    set_up=SET_UP,
+    undo=UNDO,
+    follow=_follow,
+    by_plan=always,
+)

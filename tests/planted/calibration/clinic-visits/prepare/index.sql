@@ -1,0 +1,1 @@
+create index visits_by_clinic on visits (clinic);

@@ -1,0 +1,1 @@
+create index goods_returned_by_depot on goods_returned (depot);
