@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import re
+import signal
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +16,31 @@ from assay.report.profile_exports import firefox
 from tests.receivers.conftest import exported, node, node_json
 
 CLI = "@firefox-devtools/profiler-cli/dist/profiler-cli.js"
+LATE = re.compile(r"did not become ready within.*still be running as pid (?P<pid>\d+)", re.DOTALL)
+ATTEMPTS = 10
+
+
+def load(cli: Path, profile: Path, place: Path) -> dict[str, str]:
+    """Load a profile; return the environment of commands that ask about it.
+
+    `load` gives its server half a second to start, which is too short on a busy host. Each attempt
+    has its own directory, and begins after the server of the one before was ended.
+    """
+    for attempt in range(1, ATTEMPTS + 1):
+        own = place / str(attempt)
+        own.mkdir()
+        session = {"PROFILER_CLI_SESSION_DIR": str(own), "HOME": str(own)}
+        try:
+            node(cli, "load", profile, **session)
+        except AssertionError as error:
+            late = LATE.search(str(error))
+            if late is None or attempt == ATTEMPTS:
+                raise
+            with suppress(ProcessLookupError):
+                os.kill(int(late["pid"]), signal.SIGTERM)
+        else:
+            break
+    return session
 
 
 @pytest.fixture(scope="module")
@@ -19,8 +48,7 @@ def ask(installed: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[C
     """Asks of the loaded profile: `ask("thread", "list")`. What answers ends with the tests."""
     place = tmp_path_factory.mktemp("firefox")
     profile = exported(firefox, place)
-    session = {"PROFILER_CLI_SESSION_DIR": str(place), "HOME": str(place)}
-    node(installed / CLI, "load", profile, **session)
+    session = load(installed / CLI, profile, place)
     try:
         yield lambda *message: node_json(installed / CLI, *message, "--json", **session)
     finally:
