@@ -65,6 +65,17 @@ def test_where_writes_and_syncs_take_kernel_time_it_is_suspected() -> None:
     assert "time in the kernel" in finding.claim
 
 
+def test_where_the_time_was_not_split_it_is_suspected_up_to_all_commits_but_one() -> None:
+    unsplit = operation("save", overrides={"where": {}})
+    (finding,) = autocommit.find(case(unsplit, statements={"save": INSERTS}))
+    assert finding.effect_share == pytest.approx(3 / 4)
+    assert finding.saved == (0.0, pytest.approx(3 / 4))
+    assert finding.settle == "how long the same statements take in one transaction"
+    assert "the wait for commits was not measured" in finding.claim
+    twin = case(unsplit, statements={"save": f"begin;\n{INSERTS};\ncommit"})
+    assert autocommit.find(twin) == []
+
+
 @pytest.mark.parametrize(
     "twin",
     [

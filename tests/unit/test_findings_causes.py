@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import pytest
 
 from assay.analysis.findings.engine_facts import TableFacts
-from assay.analysis.findings.indexes import join_index, order_limit
+from assay.analysis.findings.indexes import join_index, order_limit, sort_order
 from assay.analysis.findings.memory import garbage_collection, temporary_tables
 from assay.analysis.findings.plans import (
     function_per_row,
@@ -490,7 +490,7 @@ class TestOrderLimit:
         ],
     )
     def test_columns_of_sort_keys(self, key: str | None, columns: tuple[str, ...]) -> None:
-        assert order_limit.sort_columns(key) == columns
+        assert sort_order.sort_columns(key) == columns
 
 
 class TestJoinIndex:

@@ -349,6 +349,20 @@ class TestExtraIndexes:
         assert extra_indexes.find(self.untimed(node("scan", object="readings"))) == []
         assert extra_indexes.find(self.untimed(plan_s=0.0)) == []
 
+    @pytest.mark.parametrize(
+        ("source", "effect"), [("seq_1_to_300", 8 / 10), ("sites", None)], ids=["rows", "table"]
+    )
+    def test_a_plan_of_an_insert_may_show_its_select_only(
+        self, source: str, effect: float | None
+    ) -> None:
+        rows = node("index scan", object=source, seconds=1.0)
+        text = "-- A batch.\ninsert ignore into shop.readings (a) select seq from numbers"
+        indexes = self.of().indexes | {"sites": ()}
+        found = extra_indexes.find(run_of(rows, text, indexes=indexes))
+        assert [finding.effect_share for finding in found] == (
+            [] if effect is None else [pytest.approx(effect, abs=0.02)]
+        )
+
     def test_an_operation_without_a_plan_may_read_them(self) -> None:
         run_case = self.of()
         more = (*run_case.operations, operation("q2", share=0.1))

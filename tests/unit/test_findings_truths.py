@@ -29,6 +29,7 @@ BY_NAME = {
     "old-snapshot",
     "checkpoints",
     "costly-setting",
+    "counted-existence",
     "join-index",
     "order-limit",
     "overestimate",

@@ -1,4 +1,7 @@
-"""SQL statements from templates. Names are quoted, values are written as string literals."""
+"""SQL statements from templates, and the text of statements without remarks.
+
+In templates, names are quoted, and values are written as string literals.
+"""
 
 from __future__ import annotations
 
@@ -24,6 +27,12 @@ PLACEHOLDERS = frozenset(
 )
 # Shortest limit of a name's length among known engines.
 NAME_LETTERS_MAX = 63
+_REMARK = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
+
+
+def without_remarks(text: str | None) -> str:
+    """Return a statement's text with a space in the place of each remark; empty for None."""
+    return _REMARK.sub(" ", text or "")
 
 
 def quoted(name: str, quote: str = '"') -> str:

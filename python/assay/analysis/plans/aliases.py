@@ -6,6 +6,8 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from assay.model.sql import without_remarks
+
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
@@ -37,7 +39,6 @@ KEYWORDS = frozenset(
         *("values", "where", "window"),
     )
 )
-_REMARK = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
 
 
 def by_table(
@@ -61,7 +62,7 @@ def aliases(text: str, tables: Collection[str]) -> dict[str, str]:
     An alias for two different tables is left out.
     """
     tables_by_alias: dict[str, set[str]] = {}
-    for named, alias in _NAMED.findall(_REMARK.sub(" ", text)):
+    for named, alias in _NAMED.findall(without_remarks(text)):
         table = named.rpartition(".")[2].strip('"`')
         if table in tables and alias not in tables and alias.lower() not in KEYWORDS:
             tables_by_alias.setdefault(alias, set()).add(table)

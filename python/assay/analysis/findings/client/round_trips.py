@@ -11,6 +11,7 @@ from assay.analysis.findings.operation_shares import names_text
 from assay.analysis.findings.plans.plan_time import timed_nodes
 from assay.analysis.time.operation_tree import COMPUTING, NETWORK
 from assay.model.finding import Advice, Evidence
+from assay.model.sql import without_remarks
 from assay.model.units import count_text, percent_text, seconds_text
 
 if TYPE_CHECKING:
@@ -38,7 +39,6 @@ WAITS_UNKNOWN = (
 )
 
 _VALUE = re.compile(r"\$\d+|'(?:[^']|'')*'|\b\d+(?:\.\d+)?\b")
-_REMARK = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
 _SPACE = re.compile(r"\s+")
 
 
@@ -242,10 +242,10 @@ def most_repeated(plans: Sequence[Plan], times: Sequence[StatementTimes]) -> Rep
     for plan in plans:
         if plan.text is None:
             continue
-        shape = _SPACE.sub(" ", _VALUE.sub("?", _REMARK.sub(" ", plan.text).lower())).strip()
+        shape = _SPACE.sub(" ", _VALUE.sub("?", without_remarks(plan.text).lower())).strip()
         name = plan.name or str(plan.statement + 1)
         counts[shape] = counts.get(shape, 0.0) + per_operation.get(name, 1.0)
-        texts.setdefault(shape, " ".join(_REMARK.sub(" ", plan.text).split()))
+        texts.setdefault(shape, " ".join(without_remarks(plan.text).split()))
     if not counts:
         return None
     shape = max(counts, key=lambda key: counts[key])

@@ -1,14 +1,17 @@
 """Finds statements that read many rows and return few of them.
 
-A large OFFSET skips the first rows. SQL_CALC_FOUND_ROWS reads all rows behind a limit, to count
+A large OFFSET skips the first rows. With many rows to skip, engines sort the whole table instead of
+reading rows in the order of an index. SQL_CALC_FOUND_ROWS reads all rows behind a limit, to count
 them.
 """
 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from assay.analysis.findings.indexes.sort_order import SORTS, has_index, scan_below, sort_columns
 from assay.analysis.findings.plans.plan_time import Timed, fraction_of, timed_nodes
 from assay.analysis.time.operation_tree import COMPUTING
 from assay.model.finding import Evidence
@@ -19,6 +22,7 @@ if TYPE_CHECKING:
 
     from assay.analysis.findings.case import Case
     from assay.model.finding import Finding
+    from assay.model.plan import PlanNode
 
 METHOD = "skipped-rows"
 EFFECT_MIN = 0.05
@@ -34,6 +38,12 @@ NEXT_PAGE = (
     "begin each page after the last row of the page before (`where key > ... order by key limit "
     "...`) instead of `offset`"
 )
+# A page of more of the sorted rows is no page of a long list.
+RETURNED_SHARE_MAX = 0.02
+BY_KEY = (
+    "measure the page with a condition (the key of the last row of the page before) instead of "
+    "`offset`"
+)
 COUNT_APART = (
     "leave SQL_CALC_FOUND_ROWS out, and count the rows by `select count(*)` if their number is "
     "needed: an index can have all columns of its condition"
@@ -44,6 +54,13 @@ def find(case: Case) -> list[Finding]:
     """Return a finding for each operation whose plan skips most of the rows that it reads."""
     nodes = timed_nodes(case)
     findings = [_finding(case, limit, nodes) for limit in nodes if _skips(limit)]
+    findings += [
+        _sorted_page(case, sort, scan, nodes)
+        for sort in nodes
+        if sort.node.operator in SORTS and OFFSET.search(sort.plan.text or "")
+        for scan in scan_below(sort.node)
+        if scan.is_full_scan and _has_order(case, sort.node, scan) and _is_page(case, sort, scan)
+    ]
     return [finding for finding in findings if finding.effect_share >= EFFECT_MIN]
 
 
@@ -61,6 +78,45 @@ def _skipped(limit: Timed) -> float:
     if limit.node.rows is None or len(limit.node.children) != 1:
         return 0.0
     return (limit.node.children[0].rows or 0.0) - limit.node.rows
+
+
+def _has_order(case: Case, sort: PlanNode, scan: PlanNode) -> bool:
+    """Return True if an index returns the rows of a scan in the order of a sort."""
+    columns = sort_columns(sort.condition)
+    return bool(columns) and has_index(case, scan, columns)
+
+
+def _is_page(case: Case, sort: Timed, scan: PlanNode) -> bool:
+    returned, read = _returned(case, sort), scan.rows or 0.0
+    return returned is not None and max(SKIPPED_ROWS_MIN, returned) <= RETURNED_SHARE_MAX * read
+
+
+def _returned(case: Case, sort: Timed) -> float | None:
+    """Return the rows of a page: of the limit above its sort, or of the operation's result."""
+    limits = [node.rows for node in sort.above if node.operator == "limit"]
+    rows = {op.name: op.rows for op in case.operations}.get(sort.operation)
+    return limits[-1] if limits and limits[-1] is not None else rows
+
+
+def _sorted_page(case: Case, sort: Timed, scan: PlanNode, nodes: Sequence[Timed]) -> Finding:
+    """Return the finding of a page for which a table is sorted, although an index has its order."""
+    parts, operation = set(map(id, sort.node.walk())), sort.operation
+    fractions = fraction_of(timed for timed in nodes if id(timed.node) in parts)
+    effect, returned = case.of_run(fractions), _returned(case, sort)
+    claim = (
+        f"Large offset: {operation} reads and sorts {count_text(scan.rows)} rows of {scan.object} "
+        f"to return {count_text(returned)}, although an index has them in order; this took "
+        f"{percent_text(effect)} of the time"
+    )
+    columns = ", ".join(sort_columns(sort.node.condition))
+    evidence = [
+        Evidence(f"{sort.node.native} by {columns}", f"plan:{operation}"),
+        Evidence(f"an index of {scan.object} begins with {columns}", f"catalogue:{scan.object}"),
+        Evidence("the statement has an offset", f"statement:{operation}"),
+    ]
+    finding = case.finding(METHOD, claim, fractions, to_try=NEXT_PAGE, evidence=evidence)
+    finding = replace(finding.without_interval(), settle=BY_KEY)
+    return finding.of(COMPUTING, saved=(0.0, effect))
 
 
 def _finding(case: Case, limit: Timed, nodes: Sequence[Timed]) -> Finding:

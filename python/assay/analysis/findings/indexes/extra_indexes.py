@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 from assay.analysis.findings.plans.plan_time import Timed, fraction_of, scaled, timed_nodes
 from assay.analysis.time.operation_tree import COMPUTING
 from assay.model.finding import Evidence
+from assay.model.plan import PlanNode
+from assay.model.sql import without_remarks
 from assay.model.units import percent_text
 
 if TYPE_CHECKING:
@@ -28,6 +30,9 @@ INDEXES_MIN = 4
 NAMES_MAX = 3
 MODIFY = "modify"
 _INSERT = re.compile(r"\binsert\b", re.IGNORECASE)
+_INTO = re.compile(
+    r"\s*insert\s+(?:ignore\s+)?(?:into\s+)?(?:[\w\"`]+\.)?([\w\"`]+)[^;]*\bselect\b", re.IGNORECASE
+)
 TO_SETTLE = (
     "look up how often the server has read these indexes since it counts (other statements may "
     "need them), and measure a copy without them"
@@ -47,6 +52,8 @@ def find(case: Case) -> list[Finding]:
         if node.operator == MODIFY and node.object and _INSERT.search(node.native):
             inserts = by_table.setdefault((node.object, node.schema), [])
             inserts.append(_with_rest(case, timed, nodes))
+    for insert in _unplanned(case, nodes):
+        by_table.setdefault((insert.node.object or "", None), []).append(insert)
     findings = [
         _finding(case, table, inserts, indexes, extra)
         for (table, schema), inserts in by_table.items()
@@ -54,6 +61,25 @@ def find(case: Case) -> list[Finding]:
         and len(extra := _extra(case, indexes, read)) >= INDEXES_MIN
     ]
     return [finding for finding in findings if finding.effect_share >= EFFECT_MIN]
+
+
+def _unplanned(case: Case, nodes: Sequence[Timed]) -> list[Timed]:
+    """Return inserts of selected rows whose plan shows the select only, as in MySQL and MariaDB.
+
+    They take the time of the whole statement, if the select reads no table of the catalogue.
+    """
+    inserts = []
+    for top in nodes:
+        match = _INTO.match(without_remarks(top.plan.text))
+        parts = list(top.plan.root.walk())
+        if top.above or match is None or any(node.operator == MODIFY for node in parts):
+            continue
+        if any(node.object in (case.indexes or {}) for node in parts):
+            continue
+        own = [timed.fraction or 0.0 for timed in nodes if timed.plan is top.plan]
+        node = PlanNode(MODIFY, "Insert", object=match[1].strip('"`'))
+        inserts.append(replace(top, node=node, fraction=min(1.0, sum(own))))
+    return inserts
 
 
 def _with_rest(case: Case, insert: Timed, nodes: Iterable[Timed]) -> Timed:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from assay.analysis.time.operation_tree import COMPUTING
 from assay.model.finding import Evidence
+from assay.model.sql import without_remarks
 from assay.model.units import percent_text, seconds_text
 
 if TYPE_CHECKING:
@@ -29,7 +30,6 @@ LOOK_UPS_S = 100e-6
 ENDS_MIN = 2
 SCANS = ("scan", "index scan")
 
-_REMARK = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
 _NAME = r"[`\"]?\w+[`\"]?"
 _END = (
     rf"(?:min|max)\s*\(\s*(?:{_NAME}\.)*[`\"]?(\w+)[`\"]?\s*\)"
@@ -60,7 +60,7 @@ def find(case: Case) -> list[Finding]:
 
 def _columns(plan: Plan) -> list[str]:
     """Return the columns whose ends a statement returns, if it returns two or more; else empty."""
-    match = _ENDS_ONLY.fullmatch(_REMARK.sub(" ", plan.text or ""))
+    match = _ENDS_ONLY.fullmatch(without_remarks(plan.text))
     if match is None:
         return []
     columns = re.findall(_END, match[1], re.IGNORECASE)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -11,13 +10,20 @@ from assay.analysis.findings.advising import index_advice
 from assay.analysis.findings.client.skipped_rows import OFFSET
 from assay.analysis.findings.indexes.conditions import conjuncts, equal_columns
 from assay.analysis.findings.indexes.index_use import OTHERS_REMOVE
+from assay.analysis.findings.indexes.sort_order import (
+    PASSING,
+    SORTS,
+    has_index,
+    scan_below,
+    sort_columns,
+)
 from assay.analysis.findings.plans.plan_time import Timed, fraction_of, reach_of, timed_nodes
 from assay.analysis.time.operation_tree import COMPUTING
 from assay.model.finding import Evidence
 from assay.model.units import count_text, percent_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from assay.analysis.findings.case import Case
     from assay.model.finding import Finding
@@ -28,15 +34,6 @@ EFFECT_MIN = 0.05
 READ_ROWS_MIN = 100
 # An ordered index is read row by row, which pays off if few rows are returned.
 KEPT_SHARE_MAX = 0.02
-# Prefix of engines' internal temporary tables, which nobody can index.
-TEMPORARY = "<"
-SORTS = ("sort", "top-n")
-SCANS = ("scan", "index scan", "bitmap scan")
-PASSING = (*SORTS, "limit", "projection", "exchange", "filter", "result", "subquery")
-
-_COLUMN = re.compile(
-    r'^"?(?:[\w$]+"?\."?)*?([\w$]+)"?(?:\s+(?:asc|desc))?(?:\s+nulls \w+)?$', re.IGNORECASE
-)
 
 
 def find(case: Case) -> list[Finding]:
@@ -49,7 +46,7 @@ def find(case: Case) -> list[Finding]:
         _finding(case, sort, scan, columns, nodes)
         for sort in nodes
         if sort.node.operator in SORTS
-        for scan in _scan_below(sort.node)
+        for scan in scan_below(sort.node)
         if (columns := _columns(sort.node, scan))
         and _is_wasteful(sort, scan)
         and not has_index(case, scan, columns)
@@ -73,41 +70,6 @@ def _searched(scan: PlanNode) -> tuple[str, ...]:
 def _condition(scan: PlanNode) -> str:
     """Return a scan's condition; in a bitmap scan, the node that builds the bitmap has one, too."""
     return "; ".join(part.condition for part in scan.walk() if part.condition)
-
-
-def has_index(case: Case, scan: PlanNode, columns: Sequence[str]) -> bool:
-    """Return True if a valid full index begins with all of the given columns."""
-    wanted = tuple(column.lower() for column in columns)
-    return any(
-        index.valid
-        and index.predicate is None
-        and tuple(column.strip('"`').lower() for column in index.columns[: len(wanted)]) == wanted
-        for index in case.indexes_of(scan.object, scan.schema)
-    )
-
-
-def sort_columns(condition: str | None) -> tuple[str, ...]:
-    """Return the columns of a sort key; empty if the key contains an expression."""
-    columns = []
-    for part in (condition or "").split(","):
-        matched = _COLUMN.match(part.strip().strip("()").strip())
-        if matched is None:
-            return ()
-        columns.append(matched[1])
-    return tuple(columns)
-
-
-def _scan_below(node: PlanNode) -> Iterator[PlanNode]:
-    """Yield the scan directly below a sort operator."""
-    below = node
-    while len(below.children) == 1:
-        below = below.children[0]
-        if below.operator in SCANS and below.object is not None:
-            if not below.object.startswith(TEMPORARY):
-                yield below
-            return
-        if below.operator not in PASSING:
-            return
 
 
 def _is_wasteful(sort: Timed, scan: PlanNode) -> bool:

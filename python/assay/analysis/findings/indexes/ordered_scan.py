@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from assay.analysis.findings.advising import index_advice
 from assay.analysis.findings.indexes.conditions import equal_columns
-from assay.analysis.findings.indexes.order_limit import has_index, sort_columns
+from assay.analysis.findings.indexes.sort_order import has_index, sort_columns
 from assay.analysis.findings.plans.plan_time import Timed, fraction_of, timed_nodes
 from assay.analysis.time.operation_tree import COMPUTING
 from assay.model.finding import Evidence

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from assay.analysis.findings.operation_shares import names_text
 from assay.analysis.findings.plans.plan_time import Timed, timed_nodes
 from assay.model.finding import Evidence
+from assay.model.sql import without_remarks
 from assay.model.units import percent_text
 
 if TYPE_CHECKING:
@@ -24,7 +25,6 @@ CARRIED_SHARE = 0.5
 # Name of every InnoDB primary key.
 CLUSTERED = "PRIMARY"
 _WORD = re.compile(r"\w+")
-_REMARK = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
 
 
 def find(case: Case) -> list[Finding]:
@@ -47,7 +47,7 @@ def unneeded(case: Case, scan: Timed) -> tuple[str, ...]:
     text, result = case.statements.get(scan.operation), case.results.get(scan.operation)
     if not columns or table is None or text is None or result is None:
         return ()
-    named = {word.lower() for word in _WORD.findall(_REMARK.sub(" ", text))}
+    named = {word.lower() for word in _WORD.findall(without_remarks(text))}
     if table.lower() not in named:
         return ()
     needed = named | {name.lower() for name in result} | _clustered(case, scan)

@@ -13,6 +13,7 @@ from assay.analysis.findings.plans.counted_programs import counted_programs
 from assay.analysis.findings.plans.plan_time import timed_nodes
 from assay.analysis.time.operation_tree import COMPUTING
 from assay.model.finding import Advice, Evidence
+from assay.model.sql import without_remarks
 from assay.model.units import count_text, percent_text, seconds_text
 
 if TYPE_CHECKING:
@@ -29,8 +30,17 @@ NAMED_SHARE = 0.02
 NAMED_MAX = 3
 # With fewer rows, no function is expensive.
 ROWS_MIN = 10_000
+# An aggregate or a sort handles a row of plain columns in a fraction of this time.
+ROW_S_MIN = 2e-6
+# Operators that compute expressions of a select list where the plan has no operator for them.
+COMPUTING_OPERATORS = ("aggregate", "sort", "top-n")
+# Text of a JSON document that is read for a key, with what it is read from.
+_JSON_KEY = re.compile(
+    r"""\(?[\w."`]+(?:\)?\s*::\s*jsonb?\)?)?\s*->>?\s*'[^']*'
+    | \bjson_(?:extract|value|unquote|query|extract_string)\s*\([^()]*\)""",
+    re.IGNORECASE | re.VERBOSE,
+)
 _CALL = re.compile(r"(?<![\w.])(\w+)\s*\(")
-_REMARK = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
 # Keywords and aggregates that can stand before a parenthesis and are no function per row.
 NO_FUNCTION = frozenset(
     (
@@ -49,8 +59,7 @@ def find(case: Case) -> list[Finding]:
         for program in counted_programs(case, case.functions)
         if program.calls >= CALLS_MIN and not _is_of_trigger(case, program.name)
     ]
-    if not case.functions:
-        findings += _plan_findings(case)
+    findings += _plan_findings(case)
     return [finding for finding in findings if finding.effect_share >= EFFECT_MIN]
 
 
@@ -71,11 +80,36 @@ def _plan_findings(case: Case) -> list[Finding]:
     for timed in timed_nodes(case):
         node = timed.node
         text = case.statements.get(timed.operation, "") if node.operator == "projection" else ""
-        calls = calls_in(text or (_computed(node) if node.operator == "scan" else ""))
-        rows = (node.rows or 0.0) + (node.removed_rows or 0.0)
-        if calls and rows >= ROWS_MIN and (timed.fraction or 0.0) >= EFFECT_MIN:
+        text = text or (_computed(node) if node.operator == "scan" else "")
+        # Where the engine times functions, plans add only what is not a function for it.
+        calls = (() if case.functions else calls_in(text)) or _json_keys(timed)
+        if calls and _rows(node) >= ROWS_MIN and (timed.fraction or 0.0) >= EFFECT_MIN:
             by_operation.setdefault(timed.operation, []).append((timed, calls))
     return [_operation_finding(case, name, nodes) for name, nodes in by_operation.items()]
+
+
+def _rows(node: PlanNode) -> float:
+    """Return the rows for which an operator computes: what it reads, or gets from its input."""
+    if node.operator in COMPUTING_OPERATORS and len(node.children) == 1:
+        return node.children[0].rows or 0.0
+    return (node.rows or 0.0) + (node.removed_rows or 0.0)
+
+
+def _json_keys(timed: Timed) -> tuple[str, ...]:
+    """Return the keys that a statement reads of JSON documents, if an operator may parse them.
+
+    Plans do not show where expressions of a select list are computed: in the aggregate or sort that
+    needs them, or in the scan below it. Such an operator takes long for each of its rows. A scan
+    that passes rows on to another operator counts only below an aggregate or sort.
+    """
+    node = timed.node
+    is_below = bool(timed.above) and timed.above[-1].operator in COMPUTING_OPERATORS
+    if node.operator not in COMPUTING_OPERATORS and not (node.operator == "scan" and is_below):
+        return ()
+    if (node.seconds or 0.0) < ROW_S_MIN * _rows(node):
+        return ()
+    bare = without_remarks(timed.plan.text)
+    return tuple(dict.fromkeys(match[0].strip("(").strip() for match in _JSON_KEY.finditer(bare)))
 
 
 def _computed(scan: PlanNode) -> str:
@@ -95,7 +129,7 @@ def calls_in(text: str) -> tuple[str, ...]:
 
     Aggregates are computed once per group and do not count.
     """
-    bare = _REMARK.sub(" ", text)
+    bare = without_remarks(text)
     calls = [
         " ".join(bare[match.start() : end_of_call(bare, match.end())].split())
         for match in _CALL.finditer(bare)
@@ -109,7 +143,7 @@ def _operation_finding(
 ) -> Finding:
     fractions = {operation: min(1.0, sum(timed.fraction or 0.0 for timed, _ in nodes))}
     first, calls = max(nodes, key=lambda pair: pair[0].fraction or 0.0)
-    rows = (first.node.rows or 0.0) + (first.node.removed_rows or 0.0)
+    rows = _rows(first.node)
     named = ", ".join(calls[:NAMED_MAX])
     claim = (
         f"{operation} computes {named} for {count_text(rows)} rows; the operators with this "

@@ -1,7 +1,8 @@
-"""Finds hash joins that compare or return many pairs of rows, because their equality leaves many.
+"""Finds joins by an inequality that compare or return many pairs of rows.
 
-A join by an inequality may return many rows for each row of its inputs, of which an aggregate keeps
-few. An example is the newest of all earlier prices.
+A hash join by an inequality may return many rows for each row of its inputs, of which an aggregate
+keeps few. An example is the newest of all earlier prices. A running total as a subquery reads all
+earlier rows of the table anew for each row.
 """
 
 from __future__ import annotations
@@ -42,6 +43,11 @@ WINDOW = (
     "(partition by ... order by ...)`"
 )
 NEAREST = "measure the statement with a join that finds only the wanted row of each pair's group"
+SUBQUERY, SCANS = "subquery", ("scan", "index scan", "bitmap scan")
+_AGGREGATE = re.compile(
+    r"\(\s*select\s+(?:coalesce|ifnull)?\s*\(?\s*(?:sum|count|avg|min|max)\s*\(", re.IGNORECASE
+)
+BY_WINDOW = "measure the statement with a window function instead of the subquery"
 PAIRS = "count the pairs of rows that satisfy the equality alone (select count(*) of the join)"
 
 
@@ -56,7 +62,62 @@ def find(case: Case) -> list[Finding]:
         for top in nodes
         if top.operation not in named and (join := _reduced(top.node)) is not None
     ]
+    findings += [
+        _running_total(case, subquery, scan)
+        for subquery in nodes
+        if subquery.node.operator == SUBQUERY
+        if (scan := _repeated_scan(subquery, nodes)) is not None
+    ]
     return [finding for finding in findings if finding.effect_share >= EFFECT_MIN]
+
+
+def _repeated_scan(subquery: Timed, nodes: Sequence[Timed]) -> Timed | None:
+    """Return the scan that a subquery with an aggregate repeats for rows of the same table.
+
+    It compares a column by an inequality, and reads many rows each time. None for other subqueries.
+    """
+    inside = set(map(id, subquery.node.walk()))
+    scans = [
+        timed
+        for timed in nodes
+        if timed.plan is subquery.plan and timed.node.operator in SCANS and timed.node.object
+    ]
+    own = [timed for timed in scans if id(timed.node) in inside]
+    others = {timed.node.object for timed in scans if id(timed.node) not in inside}
+    if len(own) != 1 or own[0].node.object not in others:
+        return None
+    node = own[0].node
+    compared = [part.condition for part in subquery.node.walk() if part.condition]
+    is_ranged = any(_ranges(condition) for condition in compared)
+    is_total = _AGGREGATE.search(subquery.plan.text or "") is not None
+    loops = node.loops or 0.0
+    is_repeated = loops >= PAIRS_MIN and _read(node) >= max(ROWS_MIN, PAIRS_MIN * loops)
+    return own[0] if is_ranged and is_total and is_repeated else None
+
+
+def _read(scan: PlanNode) -> float:
+    return (scan.rows or 0.0) + (scan.removed_rows or 0.0)
+
+
+def _running_total(case: Case, subquery: Timed, scan: Timed) -> Finding:
+    """Return the finding of an aggregate that is computed anew for each row of its own table."""
+    fractions, operation = fraction_of([subquery, scan]), scan.operation
+    effect, read, loops = case.of_run(fractions), _read(scan.node), scan.node.loops or 1.0
+    claim = (
+        f"{operation} computes a subquery for each of {count_text(loops)} rows of "
+        f"{scan.node.object}, which reads {count_text(read)} rows of the same table in total, "
+        f"{count_text(read / loops)} each time; this took {percent_text(effect)} of the time"
+    )
+    evidence = [
+        Evidence(
+            f"{scan.node.native} of {scan.node.object} was executed {count_text(loops)} times: "
+            f"{scan.node.condition or subquery.node.condition}",
+            f"plan:{operation}",
+        )
+    ]
+    finding = case.finding(METHOD, claim, fractions, to_try=WINDOW, evidence=evidence)
+    finding = replace(finding.without_interval(), settle=BY_WINDOW)
+    return finding.of("computing", saved=(0.0, effect))
 
 
 def _slow_joins(case: Case, joins: Sequence[Timed]) -> list[Finding]:

@@ -12,7 +12,7 @@ from assay.model.finding import Advice, Evidence
 from assay.model.units import count_text, percent_text
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from assay.analysis.findings.case import Case
     from assay.model.finding import Finding
@@ -44,6 +44,8 @@ def find(case: Case) -> list[Finding]:
     }
     if not commits or not _commits_itself(case):
         return []
+    if not any(name in case.trees for name in commits):
+        return _unsplit(case, commits)
     parts, part = log_parts(case)
     case = case.with_measured(*parts)
     fractions = waits = _avoided(waited(case, *parts), commits)
@@ -67,22 +69,53 @@ def find(case: Case) -> list[Finding]:
     )
     tries = case.try_words(METHOD, fractions, "measures it")
     to_try = f"begin a transaction before the first statement and commit after the last; {tries}"
-    evidence = [
-        *waiting_evidence(case, waits, parts),
-        *(
-            Evidence(
-                f"{name} has {count_text(commits[name])} writing statements and no transaction",
-                f"statement:{name}",
-            )
-            for name in names[:NAMED_OPERATIONS]
-        ),
-    ]
+    evidence = [*waiting_evidence(case, waits, parts), *_statements_evidence(names, commits)]
     advice = Advice("one-transaction", names[0], {}, effect)
     finding = case.finding(
         METHOD, claim, fractions, to_try=to_try, evidence=evidence, advice=advice
     )
     finding = replace(finding, settle=None if is_sure else SETTLE)
     return [finding.of(part, saved=(case.of_run(waits), _most(case, fractions, commits)))]
+
+
+def _unsplit(case: Case, commits: Mapping[str, int]) -> list[Finding]:
+    """Return a suspected finding of operations whose time was not split by cause.
+
+    All commits but one cost at most the time of all statements but one.
+    """
+    parts = {name: 1.0 for name in commits if name in case.shares}
+    fractions = _avoided(parts, commits)
+    effect = case.of_run(fractions)
+    if effect < EFFECT_MIN:
+        return []
+    names = case.largest_first(fractions)
+    claim = (
+        f"Autocommit: each of the {count_text(commits[names[0]])} writing statements of "
+        f"{names_text(names)} commits a transaction of its own; one commit per operation would "
+        f"avoid up to {percent_text(effect)} of the time, of which the wait for commits was not "
+        "measured"
+    )
+    tries = case.try_words(METHOD, fractions, "measures it")
+    to_try = f"begin a transaction before the first statement and commit after the last; {tries}"
+    finding = case.finding(
+        METHOD,
+        claim,
+        fractions,
+        to_try=to_try,
+        evidence=_statements_evidence(names, commits),
+        advice=Advice("one-transaction", names[0], {}, effect),
+    )
+    return [replace(finding.without_interval(), settle=SETTLE, saved=(0.0, effect))]
+
+
+def _statements_evidence(names: Sequence[str], commits: Mapping[str, int]) -> list[Evidence]:
+    return [
+        Evidence(
+            f"{name} has {count_text(commits[name])} writing statements and no transaction",
+            f"statement:{name}",
+        )
+        for name in names[:NAMED_OPERATIONS]
+    ]
 
 
 def _avoided(shares: Mapping[str, float], commits: Mapping[str, int]) -> dict[str, float]:
