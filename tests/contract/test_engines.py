@@ -254,7 +254,10 @@ class TestAdvice:
             engine.prepare(started, A_TRIGGER)
         for doing, file in facts.statements.items():
             template = (folder.folder / file).read_text(encoding="utf-8")
-            sql = facts.statement(template, "a table", ["n", "a column"], trigger="a trigger")
+            sql = facts.statement(template, "a table", ["n", "a column"], existing="a trigger")
+            if doing == "dropped-index":
+                engine.prepare(started, 'create index "an index" on "a table" (n);')
+                sql = facts.statement(template, "a table", existing="an index")
             if doing == "stored-values":
                 sql = column_statement(template, "a table", "a sum", "bigint", "n + n")
             if doing == "alike-columns":

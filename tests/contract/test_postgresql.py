@@ -713,12 +713,15 @@ class TestAdvice:
     def test_every_statement_is_carried_out(self, shared: Started, instance: Instance) -> None:
         folder = find_engine("postgresql")
         facts = folder.advising()
-        of_tables = {"index", "statistics", "extended-statistics", "vacuum", "trigger"}
-        assert set(facts.statements) == {*of_tables, "stored-values"}
+        of_tables = {"index", "dropped-index", "statistics", "extended-statistics", "vacuum"}
+        assert set(facts.statements) == {*of_tables, "trigger", "stored-values"}
         shared.engine.prepare(instance, TABLE_WITH_TRIGGER)
         for doing, file in facts.statements.items():
             template = (folder.folder / file).read_text(encoding="utf-8")
-            sql = facts.statement(template, "a table", ["n", "a column"], trigger="a trigger")
+            sql = facts.statement(template, "a table", ["n", "a column"], existing="a trigger")
+            if doing == "dropped-index":
+                shared.engine.prepare(instance, 'create index "an index" on "a table" (n);')
+                sql = facts.statement(template, "a table", existing="an index")
             if doing == "stored-values":
                 sql = column_statement(template, "a table", "a sum", "bigint", "n + n")
             shared.engine.prepare(instance, sql)

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from assay.analysis.findings.discovery import methods
 from tests.e2e.conftest import server_laboratory
 from tests.forks import forks
 from tests.planted.arms import explained
@@ -27,6 +28,7 @@ from tests.planted.outside import (
 from tests.planted.scoring import RANK_MAX, scored
 
 CELLS = all_cells()
+METHODS = frozenset(methods())
 # Engines that every virtual environment has, and causes of each sort: data, settings, other
 # sessions. Each takes about ten seconds.
 SAMPLE = ("columns-read", "dead-rows", "lock-wait", "missing-index", "spill")
@@ -51,6 +53,7 @@ def test_a_planted_cause_is_named(name: str, server_place):
 def test_a_cell_can_be_planted(cell: Cell):
     assert cell.planted != cell.free
     assert all(cause.methods and cause.root for cause in cell.causes)
+    assert cell.methods <= METHODS, "no finding has this method"
     for arm in (cell.planted, cell.free):
         assert all(file.is_file() for file in arm.prepare)
         assert arm.operations is None or list(arm.operations.glob("*.sql"))

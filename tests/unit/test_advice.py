@@ -192,6 +192,24 @@ class TestStatements:
         with pytest.raises(UsageError, match="may keep the data right"):
             followed(of_others, advice, find_engine(engine))
 
+    @pytest.mark.parametrize(
+        ("engine", "expected"),
+        [
+            ("postgresql", 'drop index "by a";\ndrop index "by""b";\n'),
+            ("mysql", 'drop index `by a` on `bays`;\ndrop index `by"b` on `bays`;\n'),
+            ("sqlite", 'drop index "by a";\ndrop index "by""b";\n'),
+        ],
+    )
+    def test_indexes_are_dropped_where_the_data_is_ours(self, engine: str, expected: str) -> None:
+        advice = Advice("dropped-index", "bays", {"indexes": 'by a,by"b'})
+        changed = followed(request(engine), advice, find_engine(engine))
+        assert changed.request.prepare == {'bays without by a, by"b': expected}
+        of_others = request(engine, dsn="postgresql://localhost/shop")
+        with pytest.raises(UsageError, match="other statements may need them"):
+            followed(of_others, advice, find_engine(engine))
+        with pytest.raises(UsageError, match="no statement that drops an index"):
+            followed(request("duckdb"), advice, find_engine("duckdb"))
+
     def test_an_engine_without_triggers_has_none_to_switch_off(self) -> None:
         with pytest.raises(UsageError, match="no statement that switches a trigger off"):
             followed(request("duckdb"), Advice("trigger", "t"), find_engine("duckdb"))

@@ -320,6 +320,14 @@ class TestExtraIndexes:
         assert finding.settle is not None
         assert finding.advice is None
 
+    def test_an_engine_that_can_drop_them_is_tried_without_them(self) -> None:
+        statements = {"statements": {"dropped-index": "conf/advice/dropped_index.sql"}}
+        (finding,) = extra_indexes.find(self.of(advice=statements))
+        assert finding.advice is not None
+        assert (finding.advice.kind, finding.advice.subject) == ("dropped-index", "readings")
+        assert finding.advice.values == {"indexes": "r_a,r_b,r_c,r_d,r_e,r_f,r_g,r_h"}
+        assert "measures it without all of them" in (finding.to_try or "")
+
     @pytest.mark.parametrize(
         ("read", "facts"),
         [

@@ -34,7 +34,9 @@ ROLES = (
     "plan_reuse",
 )
 
-Doing = Literal[TableChange, "trigger", "stored-values", "row-order", "alike-columns"]
+Doing = Literal[
+    TableChange, "trigger", "dropped-index", "stored-values", "row-order", "alike-columns"
+]
 RunningChange = Literal[TableChange, "setting"]
 
 
@@ -187,11 +189,11 @@ class AdviceFacts(BaseModel):
             number of bytes.
         settings: Settings by role.
         statements: SQL files by purpose, with `$table`, `$columns` and `$name` of an index. The
-            file that switches off a trigger has `$trigger` and `$table`, the one that adds a column
-            with a computed value `$table`, `$column`, `$type` and `$expression`. The file that
-            gives a column the character set and collation of another one has `$table`, `$column`,
-            and the names as strings: `$table_text`, `$column_text`, `$like_table_text` and
-            `$like_column_text`.
+            files that switch off a trigger and drop an index have `$existing`, its name, and
+            `$table`. The file that adds a column with a computed value has `$table`, `$column`,
+            `$type` and `$expression`. The file that gives a column the character set and collation
+            of another one has `$table`, `$column`, and the names as strings: `$table_text`,
+            `$column_text`, `$like_table_text` and `$like_column_text`.
         running: Statements by action for a server that other clients use.
         beside: Side effects of a statement.
         costly: Settings that cost time by themselves.
@@ -258,7 +260,7 @@ class AdviceFacts(BaseModel):
         *,
         expression: str | None = None,
         method: str | None = None,
-        trigger: str = "",
+        existing: str = "",
     ) -> str:
         """Return the SQL of an advised change, with quoted names filled in."""
         return statement_of(
@@ -267,7 +269,7 @@ class AdviceFacts(BaseModel):
             columns,
             expression=expression,
             method=method,
-            trigger=trigger,
+            existing=existing,
             quote=self.quote,
         )
 

@@ -52,6 +52,7 @@ AdviceKind = Literal[
     "durability",
     "row-order",
     "trigger",
+    "dropped-index",
     "ablation",
     "hint",
     "union-all",

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 # and `$like_column_text` the column whose declaration it gets.
 PLACEHOLDERS = frozenset(
     {
-        *("name", "table", "table_text", "columns", "in_schema", "using", "setting", "trigger"),
+        *("name", "table", "table_text", "columns", "in_schema", "using", "setting", "existing"),
         *("value", "column", "type", "expression"),
         *("column_text", "like_table_text", "like_column_text"),
     }
@@ -48,20 +48,20 @@ def statement_of(  # noqa: PLR0913 - each fills a placeholder
     expression: str | None = None,
     method: str | None = None,
     schema: str | None = None,
-    trigger: str = "",
+    existing: str = "",
     quote: str = '"',
 ) -> str:
     """Return a template's SQL with a table's names filled in.
 
     Args:
-        template: Text with `$table`, `$table_text`, `$columns`, `$using`, `$in_schema`, `$trigger`,
-            and `$name` of an index that Assay makes.
+        template: Text with `$table`, `$table_text`, `$columns`, `$using`, `$in_schema`,
+            `$existing`, and `$name` of an index that Assay makes.
         table: Name of the table without a schema.
         columns: Columns of an index; empty means the statement concerns the whole table.
         expression: SQL expression of an index, instead of columns.
         method: Access method of an index, such as `gin`; None means the engine's default.
         schema: Schema of the table; None means that sessions find the table without a schema.
-        trigger: Trigger of the table, if the statement concerns one.
+        existing: Name of an existing trigger or index, if the statement concerns one.
         quote: Quote character for names.
     """
     parts = columns if expression is None else re.findall(r"\w+", expression)
@@ -77,7 +77,7 @@ def statement_of(  # noqa: PLR0913 - each fills a placeholder
         table_text=_text(table),
         in_schema=in_schema,
         using=using,
-        trigger=quoted(trigger, quote),
+        existing=quoted(existing, quote),
         columns=expression or ", ".join(quoted(column, quote) for column in columns),
     )
 

@@ -21,7 +21,9 @@ STATEMENTS = get_args(TableChange)
 SETTINGS = ("setting", "named-setting")
 # Changes that no run makes on a server that Assay did not start: they alter tables for good, and
 # the durability of such a server is its owner's choice.
-NOT_ON_SERVERS = ("durability", "row-order", "trigger", "stored-values", "alike-columns")
+NOT_ON_SERVERS = (
+    *("durability", "row-order", "trigger", "dropped-index", "stored-values", "alike-columns"),
+)
 # The command that carries out advice, as `try_words` writes it.
 TRY = re.compile(r"assay try \S+ [^`]+(?=`)")
 # Beginning of the command, with the words that join it to other advice.

@@ -24,7 +24,7 @@ def _follow(request: RunRequest, advice: Advice, engine: EngineFolder) -> Change
         raise CannotError("it has no statement that switches a trigger off")
     template = (engine.folder / facts.statements[STATEMENT]).read_text(encoding="utf-8")
     # Without a known table, the statement does not need one.
-    sql = facts.statement(template, advice.values.get("table", ""), trigger=advice.subject)
+    sql = facts.statement(template, advice.values.get("table", ""), existing=advice.subject)
     label = f"no trigger {advice.subject}"
     return ChangedRun(label, request.changed(prepare={**request.prepare, label: sql}))
 

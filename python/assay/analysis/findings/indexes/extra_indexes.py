@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from assay.analysis.findings.plans.plan_time import Timed, fraction_of, scaled, timed_nodes
 from assay.analysis.time.operation_tree import COMPUTING
-from assay.model.finding import Evidence
+from assay.model.finding import Advice, Evidence
 from assay.model.plan import PlanNode
 from assay.model.sql import without_remarks
 from assay.model.units import percent_text
@@ -140,6 +140,13 @@ def _finding(
     ]
     evidence.append(Evidence(f"{len(extra)} indexes of {table} serve no key", f"catalogue:{table}"))
     to_try = f"drop the indexes of {table} that no statement needs"
-    finding = case.finding(METHOD, claim, fractions, to_try=to_try, evidence=evidence)
+    advice = None
+    if case.can("dropped-index"):
+        dropped = ",".join(index.name for index in extra)
+        advice = Advice("dropped-index", table, {"indexes": dropped}, effect)
+        to_try += f"; {case.try_words(METHOD, fractions, 'measures it without all of them')}"
+    finding = case.finding(
+        METHOD, claim, fractions, to_try=to_try, evidence=evidence, advice=advice
+    )
     finding = replace(finding.without_interval(), settle=TO_SETTLE)
     return finding.of(COMPUTING, saved=(0.0, case.of_run(fraction_of(inserts))))

@@ -1,1 +1,1 @@
-alter table $table disable trigger $trigger;
+alter table $table disable trigger $existing;

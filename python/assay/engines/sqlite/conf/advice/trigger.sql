@@ -1,1 +1,1 @@
-drop trigger $trigger;
+drop trigger $existing;

@@ -1,0 +1,2 @@
+create index by_well on well_levels (well, day, millimetres);
+analyze table well_levels;

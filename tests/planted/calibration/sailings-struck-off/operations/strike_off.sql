@@ -1,0 +1,2 @@
+-- A sailing does not take place.
+delete from sailings where id = ${sailing}

@@ -1,0 +1,1 @@
+create index berth_sales_sailing on berth_sales (sailing);
