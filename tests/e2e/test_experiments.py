@@ -171,3 +171,33 @@ def test_clients_that_lock_the_same_row_are_tried_with_one_client(
         assert tried["gain"]["share"] > 0.5, tried["says"]
         assert not tried["recommended"]
         assert document["steps"][0]["kept"] is None
+
+
+BATCH = """insert into readings (site, code, level, depth, note)
+with recursive made (n) as (select 1 union all select n + 1 from made where n < 300)
+select n * 7919 % 9001, n * 31 % 499, n * 7 % 30011, n * 3 % 65537, hex(n * 7919) from made
+"""
+COLUMNS = ("site", "code", "level", "depth", "note")
+
+
+@pytest.mark.parametrize("indexed", [COLUMNS, COLUMNS[:2]], ids=["cause", "counterpart"])
+def test_indexes_that_no_statement_reads_are_dropped_for_a_trial(
+    server_place: Path, tmp_path: Path, indexed: tuple[str, ...]
+) -> None:
+    folder = folder_of(tmp_path, keep=BATCH)
+    tables = [f"create table readings (id integer primary key, {', '.join(COLUMNS)});\n"]
+    tables += [f"create index by_{column} on readings ({column});\n" for column in indexed]
+    (folder / "tables.sql").write_text("".join(tables), encoding="utf-8")
+    (folder / "workload.toml").write_text('setup = ["tables.sql"]\n', encoding="utf-8")
+    load = ("--clients", "1", "--time", "1s", "--warmup", "200ms")
+    given = (str(folder), "--engine", "sqlite", *load, "--budget", "30s")
+    with server_laboratory(server_place) as lab:
+        document = diagnosed(lab, *given)
+        if indexed != COLUMNS:
+            assert "extra-indexes" not in json.dumps(document)
+            return
+        (tried,) = (one for one in tried_in(document).values() if one["key"].startswith("extra"))
+        assert tried["change"].startswith("readings without by_")
+        assert tried["gain"]["share"] > 0.3, tried["says"]
+        assert not tried["recommended"]
+        assert document["steps"][0]["kept"] is None

@@ -375,3 +375,8 @@ class TestExtraIndexes:
         run_case = self.of()
         more = (*run_case.operations, operation("q2", share=0.1))
         assert extra_indexes.find(replace(run_case, operations=more)) == []
+
+    def test_statements_that_make_the_tables_take_no_time_and_need_no_plan(self) -> None:
+        run_case = self.of()
+        more = (*run_case.operations, operation("tables", share=0.0))
+        assert len(extra_indexes.find(replace(run_case, operations=more))) == 1

@@ -31,7 +31,7 @@ def _follow(request: RunRequest, advice: Advice, engine: EngineFolder) -> Change
 
 experiment = Experiment(
     kind="dropped-index",
-    changes="the indexes of a table, which other statements may need",
+    changes="the indexes of a table",
     set_up=SET_UP,
     undo=UNDO,
     follow=_follow,
