@@ -55,6 +55,8 @@ AdviceKind = Literal[
     "ablation",
     "hint",
     "union-all",
+    "exists",
+    "union-of-joins",
     "text-values",
     "stored-values",
     "alike-columns",
