@@ -50,7 +50,7 @@ class Data:
                     f"create table {table} ({first} integer, {second} varchar, {third} integer)"
                 )
                 for row in getattr(self, table):
-                    connect.execute(f"insert into {table} values (?, ?, ?)", row)
+                    connect.execute(" ".join(("insert into", table, "values (?, ?, ?)")), row)
             return sorted(map(repr, connect.execute(sql).fetchall()))
         finally:
             connect.close()

@@ -16,7 +16,13 @@ TABLES = {"leads": ("id", "phone", "mail", "n"), "contacts": ("id", "phone", "ma
 DISTINCT, EITHER = "distinct-join", "either-join"
 PAIRS = "leads l join contacts c on l.phone = c.phone or l.mail = c.mail"
 FIRST = "from leads as l join contacts as c on l.phone = c.phone"
-SECOND = "from leads as l join contacts as c on l.mail = c.mail and not ( l.phone = c.phone ) is true"
+SECOND = (
+    "from leads as l join contacts as c on l.mail = c.mail and not ( l.phone = c.phone ) is true"
+)
+
+
+def pairs(shown: str, rest: str = "") -> str:
+    return " ".join(("select", shown, "from", PAIRS, rest))
 
 
 def named(sql: str) -> set[str]:
@@ -76,31 +82,36 @@ class TestDistinctJoin:
             ),
             ("select distinct l.id from leads l left join contacts c on l.n = c.k", "a left join"),
             ("select distinct l.id from leads l natural join contacts c", "a natural join"),
-            ("select distinct l.id from leads l join contacts c using (phone)", "no plain one"),
-            ("select distinct l.id from leads l", "it joins no tables"),
+            ("select distinct l.id from leads l join contacts c using (phone)", "an option"),
+            ("select distinct l.id from leads l", "the query joins no tables"),
             (
                 "select distinct l.id, c.id from leads l join contacts c on l.n = c.k",
-                "it has those of l, c",
+                "the result has columns of l, c",
             ),
             (
-                "select distinct l.n, (select max(k) from contacts where id = c.id) from leads l"
-                " join contacts c on l.n = c.k",
-                "the table of the column id is not known|it has those of l, c",
+                "select distinct l.n, (select c.k + max(n) from leads) from leads l, contacts c",
+                "the result has columns of l, c",
             ),
             (
                 "select distinct l.n, count(*) from leads l join contacts c on l.n = c.k",
-                "computes its rows from several rows each",
+                "computes each row from several rows",
             ),
             (
                 "select distinct l.n from leads l join contacts c on l.n = c.k group by l.n",
                 "the clause `group`",
             ),
             ("select distinct * from leads l join contacts c on l.n = c.k", "all columns"),
-            ("select distinct l.id from leads l join contacts c on x = c.k", "column x is not known"),
-            ("select distinct l.id from leads l join contacts c on l.n = c.k limit 3", "no order"),
+            (
+                "select distinct l.id from leads l join contacts c on x = c.k",
+                "column x is not known",
+            ),
+            (
+                "select distinct l.id from leads l join contacts c on l.n = c.k limit 3",
+                "a limit without an order",
+            ),
             (
                 "select distinct l.id from leads l join contacts c on l.n = c.k order by c.k",
-                "it has those of l, c",
+                "the result has columns of l, c",
             ),
             (
                 "select distinct l.id from leads l join contacts c on l.n = c.k and random() < 1",
@@ -112,7 +123,7 @@ class TestDistinctJoin:
             ),
             (
                 "select distinct l.id from leads l join lateral (select 1) c on true",
-                "more than plain tables",
+                "no table or plain subquery",
             ),
             (
                 "select distinct l.id from leads l join contacts c on l.n = c.k for update",
@@ -123,8 +134,7 @@ class TestDistinctJoin:
     )
     def test_what_may_have_other_rows_is_refused(self, asked: str, reason: str) -> None:
         said = refusal(asked, DISTINCT)
-        assert said.startswith("the query has no part 'distinct-join'")
-        assert any(part in said for part in reason.split("|")), said
+        assert reason in said
         assert DISTINCT not in named(asked)
 
 
@@ -133,24 +143,21 @@ class TestEitherJoin:
     def test_each_alternative_has_a_join_without_the_pairs_of_earlier_ones(
         self, dialect: str
     ) -> None:
-        rewritten = left(f"-- pairs\nselect l.id, c.k from {PAIRS}", EITHER, dialects=(dialect,))
+        rewritten = left("-- pairs\n" + pairs("l.id, c.k"), EITHER, dialects=(dialect,))
         columns = "select l.id as id, c.k as k"
-        assert rewritten == (
-            f"select joined.id, joined.k from ( {columns} {FIRST} union all {columns} {SECOND} )"
-            " as joined"
-        )
+        union = f"( {columns} {FIRST} union all {columns} {SECOND} )"
+        assert rewritten == " ".join(("select joined.id, joined.k from", union, "as joined"))
 
     @pytest.mark.parametrize("dialect", ["trino", "clickhouse", "virtuoso"])
     def test_grammars_without_is_true_have_a_case(self, dialect: str) -> None:
-        rewritten = left(f"select count(*) from {PAIRS}", EITHER, dialects=(dialect,))
+        rewritten = left(pairs("count(*)"), EITHER, dialects=(dialect,))
         assert "case when l.phone = c.phone then 1 else 0 end = 0" in rewritten
         assert "true" not in rewritten
 
     def test_the_rest_of_the_query_reads_the_union(self) -> None:
-        asked = (
-            f"select l.n as size, count(distinct c.id) as m, max(l.id) from {PAIRS} where l.n > 2"
-            " group by l.n having count(*) > 1 order by m desc, l.n limit ${rows}"
-        )
+        rest = "group by l.n having count(*) > 1 order by m desc, l.n limit ${rows}"
+        shown = "l.n as size, count(distinct c.id) as m, max(l.id)"
+        asked = pairs(shown, f"where l.n > 2 {rest}")
         rewritten = left(asked, EITHER)
         assert rewritten.startswith(
             "select joined.n as size, count(distinct joined.id) as m, max(joined.id_2) from ("
@@ -163,11 +170,11 @@ class TestEitherJoin:
 
     def test_result_columns_keep_their_names(self) -> None:
         assert "joined.id, joined.id_2 as id from" in left(
-            f"select l.id, c.id from {PAIRS} order by l.id", EITHER
+            pairs("l.id, c.id", "order by l.id"), EITHER
         )
 
     def test_a_query_that_only_counts_needs_no_column(self) -> None:
-        assert left(f"select count(*) from {PAIRS}", EITHER).count("1 as joined_row") == 2
+        assert left(pairs("count(*)"), EITHER).count("1 as joined_row") == 2
 
     def test_three_alternatives_leave_out_both_earlier_ones(self) -> None:
         asked = (
@@ -179,18 +186,18 @@ class TestEitherJoin:
         assert "l.id = c.id and not ( l.phone = c.phone ) is true and not" in rewritten
 
     def test_a_parameter_may_stand_in_each_join(self) -> None:
-        asked = f"select l.id from {PAIRS} and c.k < ${{most}} where l.n > ${{least}}"
+        asked = pairs("l.id", "and c.k < ${most} where l.n > ${least}")
         rewritten = left(asked, EITHER)
         assert rewritten.count("l.n > ${least}") == 2
         assert "c.k < ${most}" in rewritten
 
     def test_common_tables_stay_before_the_query(self) -> None:
-        asked = f"with m as (select max(n) as most from leads) select l.id from {PAIRS}"
-        rewritten = left(f"{asked} where l.n < (select most from m)", EITHER)
+        common = "with m as (select max(n) as most from leads) "
+        rewritten = left(common + pairs("l.id", "where l.n < (select most from m)"), EITHER)
         assert rewritten.startswith("with m as ( select max(n) as most from leads ) select joined.")
 
     def test_other_parts_can_be_removed_as_well(self) -> None:
-        asked = f"select l.id from {PAIRS} where l.n > 2 order by l.id"
+        asked = pairs("l.id", "where l.n > 2 order by l.id")
         rewritten = left(asked, EITHER, "predicate:1", "sort")
         assert "where" not in rewritten
         assert "order" not in rewritten
@@ -199,49 +206,47 @@ class TestEitherJoin:
     @pytest.mark.parametrize(
         ("asked", "reason"),
         [
-            ("select l.id from leads l join contacts c on l.n = c.k", "no join of two tables"),
+            ("select l.id from leads l join contacts c on l.n = c.k", "joins no two tables by"),
             (
                 "select l.id from leads l join contacts c on l.n < c.k or l.id = c.id",
-                "no join of two tables",
+                "joins no two tables by",
             ),
             (
-                f"select l.id from {PAIRS} where l.id = c.id or l.n = c.k",
-                "several joins of two tables",
+                pairs("l.id", "where l.id = c.id or l.n = c.k"),
+                "several joins by",
             ),
-            (f"select l.id from {PAIRS.replace('join', 'left join')}", "a left join"),
-            (f"select l.id from {PAIRS.replace('join', 'full join')}", "a full join"),
-            (f"select * from {PAIRS}", "all columns"),
-            (f"select c.* from {PAIRS}", "all columns"),
+            (pairs("l.id").replace("join", "left join"), "a left join"),
+            (pairs("l.id").replace("join", "full join"), "a full join"),
+            (pairs("*"), "all columns"),
+            (pairs("c.*"), "all columns"),
             (
                 "select 1 from leads l join contacts c on l.phone = c.phone or post = c.mail",
                 "column post is not known",
             ),
             (
-                f"select l.n, (select max(k) from contacts where id = c.id) as m from {PAIRS}",
-                "a subquery outside of its conditions|not known",
+                pairs("l.n, (select max(k) from contacts where id = c.id) as m"),
+                "a subquery outside of the conditions",
             ),
-            (f"select distinct on (l.n) l.n, c.k from {PAIRS} order by 1, 2", "`distinct on`"),
-            (f"select l.n, c.k from {PAIRS} limit 3", "no order"),
-            (f"select l.n from {PAIRS} for share", "the clause `locks`"),
-            (f"select l.n, sum(c.k) from {PAIRS} group by l.id", "does not name l.n"),
-            (f"select l.n, sum(c.k) from {PAIRS}", "does not name l.n"),
-            (f"select l.n + 1 as k from {PAIRS} group by k", "k may be the name of a column"),
-            (f"select l.n + random() from {PAIRS}", "another value each time"),
+            (pairs("distinct on (l.n) l.n, c.k", "order by 1, 2"), "`distinct on`"),
+            (pairs("l.n, c.k", "limit 3"), "a limit without an order"),
+            (pairs("l.n", "for share"), "the clause `locks`"),
+            (pairs("l.n, sum(c.k)", "group by l.id"), "`group by` does not name l.n"),
+            (pairs("l.n, sum(c.k)"), "`group by` does not name l.n"),
+            (pairs("l.n + 1 as k", "group by k"), "k may be the name of a column"),
+            (pairs("l.n + random()"), "another value each time"),
             (
-                "select 1 from leads l join contacts c on "
-                + " or ".join(f"l.n + {number} = c.k" for number in range(9)),
+                pairs("1", " ".join(f"or l.n + {number} = c.k" for number in range(9))),
                 "more than 8 alternatives",
             ),
         ],
     )
     def test_what_may_have_other_rows_is_refused(self, asked: str, reason: str) -> None:
         said = refusal(asked, EITHER)
-        assert said.startswith("the query has no part 'either-join'")
-        assert any(part in said for part in reason.split("|")), said
+        assert reason in said
         assert EITHER not in named(asked)
 
     def test_a_reason_has_the_parameters_of_the_text(self) -> None:
-        said = refusal(f"select l.n from {PAIRS} where fits(l.n, ${{least}})", EITHER)
+        said = refusal(pairs("l.n", "where fits(l.n, ${least})"), EITHER)
         assert "fits(l.n, ${least}) may return another value" in said
 
 

@@ -36,7 +36,7 @@ def distinct_join(query: Query, dialects: Sequence[str]) -> Piece:
     block = joining_block(query, CLAUSES, dialects)
     distinct = block.select.args.get("distinct")
     if distinct is None or distinct.args.get("on"):
-        raise UsageError("it is no `select distinct` of whole rows")
+        raise UsageError("the query is no `select distinct` of whole rows")
     kept = _shown_source(query, block)
     matching = [
         condition
@@ -65,13 +65,13 @@ def _shown_source(query: Query, block: Block) -> str:
     sources: set[str] = set()
     for expression in shown:
         if isinstance(expression, exp.Star):
-            raise UsageError("it returns all columns (`*`)")
+            raise UsageError("the query returns all columns (`*`), and not those of one table")
         if any(isinstance(node, (exp.AggFunc, exp.Window)) for node in own(expression)):
-            raise UsageError("it computes its rows from several rows each")
+            raise UsageError("the query computes each row from several rows")
         sources |= sources_in(query, block, expression)
     if len(sources) != 1:
         named = ", ".join(name for name in block.sources if name in sources) or "no table"
-        raise UsageError(f"its result needs columns of one table, and it has those of {named}")
+        raise UsageError(f"the result has columns of {named}, and not of one table")
     return sources.pop()
 
 

@@ -46,14 +46,15 @@ def either_join(query: Query, dialects: Sequence[str]) -> Piece:
     block = joining_block(query, CLAUSES, dialects)
     distinct = block.select.args.get("distinct")
     if distinct is not None and distinct.args.get("on"):
-        raise UsageError("it has `distinct on`, which may return any row of several")
+        raise UsageError("the query has `distinct on`, which may return any row of several")
     conditions = [each for each in conditions_of(block) if _alternatives(query, block, each)]
-    if len(conditions) != 1:
-        number = "several joins" if conditions else "no join"
-        raise UsageError(f"it has {number} of two tables by one of several equalities (`or`)")
-    condition = conditions[0]
+    if not conditions:
+        raise UsageError("the query joins no two tables by one of several equalities (`or`)")
+    if len(conditions) > 1:
+        raise UsageError("the query has several joins by one of several equalities (`or`)")
+    (condition,) = conditions
     if len(list(_branches(condition))) > ALTERNATIVES_MAX:
-        raise UsageError(f"its join has more than {ALTERNATIVES_MAX} alternatives")
+        raise UsageError(f"the join has more than {ALTERNATIVES_MAX} alternatives")
     columns = joined_columns(query, block)
     phrase = f"the join by {text_of(condition, dialects)}, now one join for each alternative"
     remove = partial(_unite, block, condition, columns, dialects)
@@ -85,8 +86,9 @@ def _equalities(alternative: exp.Expr) -> Iterator[exp.EQ]:
     tree = alternative.unnest()
     parts = tree.flatten() if isinstance(tree, exp.And) else [tree]
     for part in parts:
-        is_of_rows = isinstance(part, exp.EQ) and part.find(exp.Query) is None
-        if is_of_rows and all(side.find(exp.Column) for side in (part.left, part.right)):
+        if not isinstance(part, exp.EQ) or part.find(exp.Query) is not None:
+            continue
+        if all(side.find(exp.Column) for side in (part.left, part.right)):
             yield part
 
 

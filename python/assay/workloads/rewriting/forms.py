@@ -21,18 +21,6 @@ FORMS: Mapping[str, Callable[[Query, Sequence[str]], Piece]] = {
 }
 
 
-def form_of(name: str, query: Query, dialects: Sequence[str]) -> Piece:
-    """Return one join of a query that can be written in another form.
-
-    Raises:
-        UsageError: If the query has no such join, or if another form could have another result.
-    """
-    try:
-        return FORMS[name](query, dialects)
-    except UsageError as error:
-        raise UsageError(f"the query has no part {name!r}: {error}") from error
-
-
 def forms_of(query: Query, dialects: Sequence[str]) -> Iterator[Piece]:
     """Yield the joins of a query that can be written in another form."""
     for form in FORMS.values():

@@ -71,9 +71,9 @@ def _columns_in(query: Query, block: Block, tree: exp.Expr) -> Iterator[exp.Colu
     """Yield the columns that a part of a SELECT names itself."""
     for node in own(tree):
         if isinstance(node, exp.Query) and sources_in(query, block, node):
-            raise UsageError("a subquery outside of its conditions reads the joined rows")
+            raise UsageError("a subquery outside of the conditions reads the joined rows")
         if isinstance(node, exp.Star) and not isinstance(node.parent, exp.Count):
-            raise UsageError("it returns all columns (`*`)")
+            raise UsageError("the query returns all columns (`*`): name them")
         if isinstance(node, exp.Column) and not isinstance(node.this, exp.Star):
             yield node
 
@@ -134,7 +134,7 @@ def _check_groups(query: Query, block: Block) -> None:
     for node in _outside_groups(parts, keys):
         is_named = not node.table and node.name.lower() in results
         if not is_named and _identity(query, block, node) not in identities:
-            raise UsageError(f"its group by does not name {node.sql()}, which it returns")
+            raise UsageError(f"`group by` does not name {node.sql()}, which the query returns")
 
 
 def _has_aggregate(tree: exp.Expr) -> bool:

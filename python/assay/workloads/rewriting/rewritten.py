@@ -174,10 +174,10 @@ def _stored_piece(query: Query, dialects: Sequence[str]) -> Piece:
 
 def _form(name: str, query: Query, dialects: Sequence[str], masked: Masked) -> Piece:
     """Return the join of a query that is written in another form, with the same result."""
-    from assay.workloads.rewriting.forms import form_of
+    from assay.workloads.rewriting.forms import FORMS
 
     try:
-        return form_of(name, query, dialects)
+        return FORMS[name](query, dialects)
     except UsageError as error:
         raise UsageError(masked.restored(str(error))) from error
 

@@ -41,13 +41,15 @@ def joining_block(query: Query, clauses: Container[str], dialects: Sequence[str]
     """
     block = query.outermost
     if block is None:
-        raise UsageError("it is a set operation such as `union`")
+        raise UsageError("the query is a set operation such as `union`")
     args = block.select.args
     other = next((name for name, value in args.items() if value and name not in clauses), None)
     if other is not None:
-        raise UsageError(f"Assay does not rewrite joins of a query with the clause `{other}`")
+        raise UsageError(f"joins of a query with the clause `{other}` are not rewritten")
     if (args.get("limit") or args.get("offset")) and not args.get("order"):
-        raise UsageError("its limit has no order, so that any of its rows may be returned")
+        raise UsageError(
+            "the query has a limit without an order, so that any of its rows may be returned"
+        )
     call = query.tree.find(*VOLATILE)
     if call is not None:
         text = text_of(call, dialects)
@@ -60,19 +62,23 @@ def _check_joins(block: Block, dialects: Sequence[str]) -> None:
     """Raise `UsageError` if a SELECT has other joins than inner joins of tables."""
     joins = block.select.args.get("joins") or []
     if not joins:
-        raise UsageError("it joins no tables")
+        raise UsageError("the query joins no tables")
     for join in joins:
         form = " ".join(filter(None, (join.method, join.side, join.kind))).lower()
         if form not in INNER:
-            raise UsageError(f"it has a {form} join, and only inner joins are rewritten")
+            raise UsageError(f"the query has a {form} join, and only inner joins are rewritten")
         if _other_arguments(join, JOIN_ARGUMENTS):
-            raise UsageError(f"its join is no plain one: {text_of(join, dialects)}")
+            raise UsageError(
+                f"the join has an option with which it is not rewritten: {text_of(join, dialects)}"
+            )
     trees = [block.select.args["from_"].this, *(join.this for join in joins)]
     for tree in trees:
         if not _is_plain(tree):
-            raise UsageError(f"it joins more than plain tables: {text_of(tree, dialects)}")
+            raise UsageError(
+                f"{text_of(tree, dialects)} is no table or plain subquery, so it is not rewritten"
+            )
     if len(trees) != len(block.sources):
-        raise UsageError("two of its tables have the same name")
+        raise UsageError("two tables of the query have the same name")
 
 
 def _is_plain(tree: exp.Expr) -> bool:
