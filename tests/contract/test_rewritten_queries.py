@@ -143,6 +143,13 @@ def test_a_table_that_holds_others_together_cannot_leave() -> None:
     assert {"join:customer", "join:lineitem"} <= set(named("q03"))
 
 
+def test_a_join_by_alternatives_is_a_union_with_the_same_rows(
+    loaded: duckdb.DuckDBPyConnection,
+) -> None:
+    assert [query for query in QUERIES if "either-join" in named(query)] == ["q19"]
+    assert rows(loaded, text("q19", "either-join")) == rows(loaded, text("q19"))
+
+
 def test_several_parts_go_together(loaded: duckdb.DuckDBPyConnection) -> None:
     left = text("q03", "predicate:1", "join:lineitem", "sort")
     assert "BUILDING" not in left

@@ -82,3 +82,13 @@ def test_parts_are_listed_and_unknown_ones_refused(tpch_run: tuple[Lab, dict]) -
     refused = lab.assay("run", "tpch", "--operation", "q06", "--remove", "sort")
     assert refused.returncode == 1
     assert "--remove sort is not possible for q06:" in " ".join(refused.stderr.split())
+
+
+def test_answers_of_a_join_in_another_form_are_verified(shared: Path, tmp_path: Path) -> None:
+    _, document = run_once(shared, tmp_path, "--operation", "q19", "--remove", "either-join")
+    answers = {check["check"]: check for check in document["checks"]}["answers"]
+    assert answers["verdict"] == "valid"
+    assert "1 of 1 answers right" in answers["reason"]
+    statement = of(document).facts["statements"]["q19"]
+    assert "UNION ALL" in statement["text"]
+    assert statement["rewritten"]["removed"][0]["name"] == "either-join"

@@ -37,6 +37,9 @@ def test_pairs_that_are_compared_by_alternatives_are_suspected(condition: str) -
     assert finding.effect_share == pytest.approx(1.0)
     assert "compares 30 M pairs of rows to find 370" in finding.claim
     assert finding.settle is not None
+    assert finding.advice is not None
+    assert (finding.advice.kind, finding.advice.subject) == ("union-of-joins", "q1")
+    assert "`assay try a-run either-join:q1` measures it" in (finding.to_try or "")
 
 
 @pytest.mark.parametrize(

@@ -281,6 +281,9 @@ class TestDistinctJoin:
     def test_exists_is_proposed(self) -> None:
         (finding,) = distinct_join.find(self.of())
         assert "joins 300 k rows, and `distinct` keeps 390 of them" in finding.claim
+        assert finding.advice is not None
+        assert (finding.advice.kind, finding.advice.subject) == ("exists", "q1")
+        assert "`assay try a-run distinct-join:q1` measures it" in (finding.to_try or "")
         assert finding.effect_share == pytest.approx(1.0, abs=0.02)
         assert finding.settle is not None
 

@@ -16,6 +16,7 @@ from assay.analysis.answers.compared import Compared, kept_answers
 from assay.analysis.answers.states import Refresh, distinct, executions
 from assay.analysis.operations import plain
 from assay.model.verdict import NOT_COMPARED, CheckResult, Verdict
+from assay.record.layout import changing_result
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -61,7 +62,7 @@ def _no_answers(run: Run) -> str | None:
     if not run.facts["engine"]["answers"]:
         engine = run.facts["engine"]["name"]
         return f"answers not verified: engine {engine} returns no rows"
-    if removed := run.facts["request"].get("remove"):
+    if removed := changing_result(run.facts["request"].get("remove", [])):
         return f"answers not verified: --remove rewrote the queries without {', '.join(removed)}"
     return None
 

@@ -56,6 +56,8 @@ AdviceKind = Literal[
     "ablation",
     "hint",
     "union-all",
+    "exists",
+    "union-of-joins",
     "text-values",
     "stored-values",
     "alike-columns",

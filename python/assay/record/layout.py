@@ -62,6 +62,10 @@ KIND_PLANNED: Final = "planned"
 
 # Value of `request.remove` for a query without its computation.
 COMPUTATION = "computation"
+# Values of `request.remove` for joins that are written in another form, with the same result.
+DISTINCT_JOIN: Final = "distinct-join"
+EITHER_JOIN: Final = "either-join"
+SAME_RESULT = (DISTINCT_JOIN, EITHER_JOIN)
 
 STATUS_RUNNING = "running"
 # The starting state that loading left.
@@ -69,6 +73,11 @@ LOADED = "loaded"
 STATUS_COMPLETE = "complete"
 STATUS_FAILED = "failed"
 STATUS_INTERRUPTED = "interrupted"
+
+
+def changing_result(removed: Iterable[str]) -> list[str]:
+    """Return the values of `request.remove` with which queries may return other rows."""
+    return [part for part in removed if part.rpartition("/")[2] not in SAME_RESULT]
 
 
 def measured_phases(names: Iterable[str]) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from assay.model.errors import UsageError
 from assay.model.kept_answer import read_kept_answers
 from assay.model.language import SQL
+from assay.record.layout import changing_result
 from assay.workloads.texts import read_text
 
 if TYPE_CHECKING:
@@ -23,9 +24,10 @@ def answers_folder(workload: Workload, scale: float, language: Language = SQL) -
     """Return the folder with expected rows for default parameters at a scale; None without one.
 
     Rows in `answers/` itself are right at every scale; `answers/sparql` has the results of SPARQL
-    queries. Queries with removed parts have no expected rows.
+    queries. Queries with removed parts have no expected rows, except for joins that are only
+    written in another form.
     """
-    if workload.removed:
+    if changing_result(workload.removed):
         return None
     folder = workload.folder / ANSWERS
     if (folder / language).is_dir() or len(workload.facts.languages) > 1:
@@ -43,7 +45,7 @@ def kept_rows(workload: Workload, scale: float, language: Language = SQL) -> dic
     """
     folder = answers_folder(workload, scale, language)
     files = {} if folder is None else {path.stem: path for path in folder.glob("*.csv")}
-    if workload.source is not None and not workload.removed:
+    if workload.source is not None and not changing_result(workload.removed):
         theirs, named = kept_rows(workload.source, scale, language).items(), workload.of_source
         files |= {name: path for name, path in theirs if name in named}
     return dict(sorted(files.items()))

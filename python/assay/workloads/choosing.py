@@ -56,6 +56,11 @@ def without_parts(workload: Workload, parts: Sequence[str]) -> Workload:
     return replace(workload, removed=tuple(parts)) if parts else workload
 
 
+def with_all_parts(workload: Workload) -> Workload:
+    """Return the workload with its queries as they are in its files."""
+    return replace(workload, removed=())
+
+
 def with_foreign_keys(workload: Workload) -> Workload:
     """Return the workload with the foreign keys of its data, made after all other keys.
 

@@ -18,7 +18,12 @@ import polars as pl
 from assay.model.errors import AssayError, UsageError, stopped_by
 from assay.model.kept_answer import kept_facts, text_digest
 from assay.model.language import SQL
-from assay.record.layout import EXPECTED_DIR, EXPECTED_ORIGIN_FILE, RESULTS_DIR
+from assay.record.layout import (
+    EXPECTED_DIR,
+    EXPECTED_ORIGIN_FILE,
+    RESULTS_DIR,
+    changing_result,
+)
 from assay.record.reader import Run
 from assay.record.writer import write_json
 from assay.running.asked.parsing import PARAMETERS_DEFAULT
@@ -29,6 +34,7 @@ from assay.running.reference.command import answers_command
 from assay.running.reference.engine import DIALECT, GRAMMAR
 from assay.workloads import generate
 from assay.workloads.answers import kept_rows, own_answers
+from assay.workloads.choosing import with_all_parts
 from assay.workloads.contract import operation_of
 from assay.workloads.queries import reads, why_unrepeatable
 from assay.workloads.refreshing import NEW
@@ -96,7 +102,7 @@ class References:
         return {name: path for name, path in kept.items() if name not in outdated}
 
     def _own_text(self, operation: str) -> str:
-        workload, scale = self._asked.workload, self._request.scale
+        workload, scale = with_all_parts(self._asked.workload), self._request.scale
         return workload.statement(operation, self._asked.dialects, scale).text
 
     def make(self, guardian: Guardian) -> None:
@@ -106,7 +112,7 @@ class References:
             KeyboardInterrupt: If it was stopped; has the stopped step. The run's figures are
                 complete without it.
         """
-        if not self._asked.engine.facts.answers or self._request.remove:
+        if not self._asked.engine.facts.answers or changing_result(self._request.remove):
             return
         if self._request.forced:
             self._tell(why="plans of one operation are compared with each other")
@@ -164,7 +170,7 @@ class References:
 
     def _text(self, operation: str, variant: int) -> str:
         """Return a query's text in the reference engine's dialect, else in the engine's own."""
-        workload, request = self._asked.workload, self._request
+        workload, request = with_all_parts(self._asked.workload), self._request
         seed = None if request.parameters == PARAMETERS_DEFAULT else request.seed
         for dialects in ((DIALECT,), self._asked.dialects):
             try:

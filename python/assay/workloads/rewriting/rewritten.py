@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from assay.model.errors import UsageError, suggestion
-from assay.record.layout import COMPUTATION
+from assay.record.layout import COMPUTATION, SAME_RESULT
 from assay.workloads.rewriting.grammar import parsed, written
 from assay.workloads.rewriting.parameters import Masked
 
@@ -90,18 +90,25 @@ def without(
     Raises:
         UsageError: If the query has no such part, or cannot be rewritten.
     """
+    from assay.workloads.rewriting.blocks import Query
+
     masked = Masked.of(text)
     query, pieces = _pieces(masked.text, dialects, tables)
     by_name = {piece.name: piece for piece in pieces}
     if STORED_VALUES in names:
         by_name[STORED_VALUES] = _stored_piece(query, dialects)
     for name in names:
-        if name not in by_name:
+        if name not in by_name and name not in SAME_RESULT:
             raise UsageError(f"the query has no part {name!r}: {suggestion(name, list(by_name))}")
-    # Single parts are removed first, because the computation then covers the rest.
-    ordered = sorted(dict.fromkeys(names), key=lambda name: name == COMPUTATION)
+    # Single parts are removed first, because the computation then covers the rest. Another form of
+    # a join is that of the query without them.
+    ordered = sorted(
+        dict.fromkeys(names), key=lambda name: (name in SAME_RESULT, name == COMPUTATION)
+    )
     stays: tuple[str, ...] = ()
     for name in ordered:
+        if name in SAME_RESULT:
+            by_name[name] = _form(name, Query(query.tree, tables), dialects, masked)
         stays = by_name[name].remove() or stays
     removed = tuple(QueryPart(name, masked.restored(by_name[name].description)) for name in ordered)
     return Rewritten(
@@ -165,11 +172,22 @@ def _stored_piece(query: Query, dialects: Sequence[str]) -> Piece:
     return Piece(STORED_VALUES, phrase, partial(read_stored, query, dialects))
 
 
+def _form(name: str, query: Query, dialects: Sequence[str], masked: Masked) -> Piece:
+    """Return the join of a query that is written in another form, with the same result."""
+    from assay.workloads.rewriting.forms import FORMS
+
+    try:
+        return FORMS[name](query, dialects)
+    except UsageError as error:
+        raise UsageError(masked.restored(str(error))) from error
+
+
 def _pieces(
     text: str, dialects: Sequence[str], tables: Mapping[str, Sequence[str]]
 ) -> tuple[Query, list[Piece]]:
     from assay.workloads.rewriting.blocks import Query
+    from assay.workloads.rewriting.forms import forms_of
     from assay.workloads.rewriting.pieces import pieces_of
 
     query = Query(parsed(text, dialects), tables)
-    return query, pieces_of(query, dialects)
+    return query, [*pieces_of(query, dialects), *forms_of(query, dialects)]

@@ -203,7 +203,7 @@ def _is_of_groups(block: Block, node: exp.Expr, dialects: Sequence[str]) -> bool
     group = block.select.args.get("group")
     if group is None or _clause(block, node) not in OF_GROUPS or node.find_ancestor(*OF_ROWS):
         return False
-    keys = _keys(block, group)
+    keys = group_keys(block, group)
     inside = {id(inner) for key in keys for inner in key.walk()}
     if id(node) in inside or any(node == key for key in keys):
         return False
@@ -215,7 +215,7 @@ def _is_of_groups(block: Block, node: exp.Expr, dialects: Sequence[str]) -> bool
     )
 
 
-def _keys(block: Block, group: exp.Group) -> list[exp.Expr]:
+def group_keys(block: Block, group: exp.Group) -> list[exp.Expr]:
     """Return the expressions of GROUP BY, with those that it names by place or by alias."""
     shown = block.select.expressions
     if group.args.get("all"):

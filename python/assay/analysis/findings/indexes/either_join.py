@@ -19,7 +19,7 @@ from assay.analysis.findings.indexes.join_index import (
 )
 from assay.analysis.findings.plans.plan_time import Timed, timed_nodes
 from assay.analysis.time.operation_tree import COMPUTING
-from assay.model.finding import Evidence
+from assay.model.finding import Advice, Evidence
 from assay.model.units import count_text, percent_text
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ _CAST = re.compile(r"::[\w ]+(?:\(\d+(?:,\d+)?\))?")
 _EITHER = re.compile(r"\bor\b", re.IGNORECASE)
 # An equality of two columns, and not of a column and a value.
 _EQUAL = re.compile(r"[\s(]*[A-Za-z_][\w.\"`]*[\s)]*=[\s(]*[A-Za-z_][\w.\"`]*[\s)]*")
-TO_SETTLE = "measure the statement as a `union` of one join for each comparison"
+TO_SETTLE = "measure the statement as a `union all` of one join for each comparison"
 
 
 def find(case: Case) -> list[Finding]:
@@ -94,10 +94,14 @@ def _finding(case: Case, join: Timed, pairs: float, either: str, nodes: Sequence
     evidence = [
         Evidence(f"{node.native} returned {count_text(node.rows)} rows", f"plan:{operation}"),
     ]
+    advice = Advice("union-of-joins", operation, {}, effect)
     to_try = (
-        "write a `union` of joins, one for each comparison: each finds its rows by a hash table or "
-        "an index, and `union` removes rows that fulfil both"
+        "write a `union all` of joins, one for each comparison: each finds its rows by a hash "
+        "table or an index, and leaves out the rows of the earlier ones; "
+        f"{case.try_words(METHOD, fractions, 'measures it')}"
     )
-    finding = case.finding(METHOD, claim, fractions, to_try=to_try, evidence=evidence)
+    finding = case.finding(
+        METHOD, claim, fractions, to_try=to_try, evidence=evidence, advice=advice
+    )
     finding = replace(finding.without_interval(), settle=TO_SETTLE)
     return finding.of(COMPUTING, saved=(0.0, effect))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from assay.analysis.findings.plans.plan_time import Timed, fraction_of, scaled, timed_nodes
 from assay.analysis.time.operation_tree import COMPUTING
-from assay.model.finding import Evidence
+from assay.model.finding import Advice, Evidence
 from assay.model.units import count_text, percent_text
 
 if TYPE_CHECKING:
@@ -93,10 +93,14 @@ def _finding(case: Case, top: Timed, join: PlanNode, nodes: Sequence[Timed]) -> 
         ),
         Evidence("the statement is a `select distinct`", f"statement:{operation}"),
     ]
+    advice = Advice("exists", operation, {}, effect)
     to_try = (
-        "write `where exists (select ...)` instead of the join and without `distinct`, so that "
-        "the first match of each row is enough"
+        "write `where exists (select ...)` instead of the join, so that the first match of each "
+        "row is enough; `distinct` is then not needed if the columns contain a key of their table; "
+        f"{case.try_words(METHOD, fractions, 'measures it')}"
     )
-    finding = case.finding(METHOD, claim, fractions, to_try=to_try, evidence=evidence)
+    finding = case.finding(
+        METHOD, claim, fractions, to_try=to_try, evidence=evidence, advice=advice
+    )
     finding = replace(finding.without_interval(), settle=TO_SETTLE)
     return finding.of(COMPUTING, saved=(0.0, effect))

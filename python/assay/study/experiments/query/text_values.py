@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.study.experiments.ablation import removable
 from assay.study.experiments.contract import ChangedRun, Experiment, shown_by_plans
+from assay.study.experiments.query.ablation import removable
 from assay.workloads.rewriting.pieces import NUMBERS
 
 if TYPE_CHECKING:

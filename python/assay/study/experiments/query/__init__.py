@@ -1,0 +1,1 @@
+"""Experiments that change the text of a query."""

@@ -1,0 +1,31 @@
+"""Rewrites a join of a query in another form, for experiments that measure the form."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.engines.advice import CannotError
+from assay.model.errors import UsageError
+from assay.workloads.choosing import without_parts
+from assay.workloads.discovery import find_workload
+
+if TYPE_CHECKING:
+    from assay.engines.discovery import EngineFolder
+    from assay.running.asked.request import RunRequest
+
+
+def in_other_form(
+    request: RunRequest, engine: EngineFolder, operation: str, part: str
+) -> RunRequest:
+    """Return a run's request in which an operation has a join in another form.
+
+    Raises:
+        CannotError: If the query has no such join, or if the other form could have another result.
+    """
+    changed = request.changed(remove=[*request.remove, f"{operation}/{part}"])
+    try:
+        workload = without_parts(find_workload(request.workload), changed.remove)
+        workload.statement(operation, engine.facts.dialects, request.scale)
+    except UsageError as error:
+        raise CannotError(f"{operation}: {error.__cause__ or error}") from error
+    return changed

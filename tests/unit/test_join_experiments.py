@@ -1,0 +1,63 @@
+"""Experiments that send a join in another form: the request that they make, and their refusals."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from assay.engines.discovery import find_engine
+from assay.model.errors import UsageError
+from assay.model.finding import Advice
+from assay.running.asked.request import RunRequest
+from assay.study.experiments.following import followed
+
+ENGINES = ("sqlite", "duckdb", "postgresql", "mysql", "mariadb")
+TEXTS = {
+    "buyers": "select distinct c.id from customers c join orders o on o.customer = c.id",
+    "matches": "select l.id from leads l join contacts c on l.phone = c.phone or l.mail = c.mail",
+    "kept": "select l.id from leads l left join contacts c on l.phone = c.phone",
+    "both": "select 1; select 2",
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    workload = tmp_path / "sales"
+    workload.mkdir()
+    for name, text in TEXTS.items():
+        (workload / f"{name}.sql").write_text(text, encoding="utf-8")
+    return workload
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_distinct_join_is_sent_with_exists(folder: Path, engine: str) -> None:
+    request = RunRequest(workload=str(folder), engine=engine, scale=1)
+    changed = followed(request, Advice("exists", "buyers"), find_engine(engine))
+    assert changed.text == "buyers with exists"
+    assert changed.request.remove == ["buyers/distinct-join"]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_join_by_alternatives_is_sent_as_a_union(folder: Path, engine: str) -> None:
+    request = RunRequest(workload=str(folder), engine=engine, scale=1)
+    changed = followed(request, Advice("union-of-joins", "matches"), find_engine(engine))
+    assert changed.text == "matches with a union of joins"
+    assert changed.request.remove == ["matches/either-join"]
+    with pytest.raises(UsageError, match="there is nothing to try: the run already had matches"):
+        followed(changed.request, Advice("union-of-joins", "matches"), find_engine(engine))
+
+
+@pytest.mark.parametrize(
+    ("advice", "reason"),
+    [
+        (Advice("exists", "matches"), "matches: the query is no `select distinct`"),
+        (Advice("union-of-joins", "kept"), "kept: the query has a left join, and only inner joins"),
+        (Advice("union-of-joins", "both"), "both: only a single SELECT query can be rewritten"),
+        (Advice("exists", "sold"), "has no operation 'sold'"),
+    ],
+)
+def test_a_query_without_such_a_join_says_why(folder: Path, advice: Advice, reason: str) -> None:
+    request = RunRequest(workload=str(folder), engine="sqlite", scale=1)
+    with pytest.raises(UsageError, match=f"cannot be made on SQLite: .*{reason}"):
+        followed(request, advice, find_engine("sqlite"))
