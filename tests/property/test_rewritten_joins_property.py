@@ -1,4 +1,4 @@
-"""Joins in another form return the same rows, on random data with nulls and duplicates."""
+"""Joins and counts in another form return the same rows, on random data with nulls."""
 
 from __future__ import annotations
 
@@ -114,3 +114,23 @@ def test_exists_returns_the_rows_of_a_distinct_join(data: Data, asked: str) -> N
 @settings(max_examples=80, deadline=None)
 def test_a_union_returns_the_rows_of_a_join_by_alternatives(data: Data, asked: str) -> None:
     data.check("either-join", asked)
+
+
+COMPARED = ["> 0", ">= 1", "<> 0", "= 0", "<= 0", "< 1"]
+ANSWERS = ["count(*) {}", "case when count(1) {} then 'y' else 'n' end as z", "not (count(*) {})"]
+
+
+@st.composite
+def counts(draw: st.DrawFn) -> str:
+    conditions = draw(some([line for lines in CONDITIONS.values() for line in lines]))
+    body = draw(placed(" and ".join(draw(some(JOINS, 1, 2))), conditions))
+    shown = [answer.format(draw(st.sampled_from(COMPARED))) for answer in draw(some(ANSWERS, 1))]
+    return f"select {', '.join(shown)} {body}"
+
+
+@given(DATA, counts())
+@settings(max_examples=80, deadline=None)
+def test_exists_returns_the_row_of_a_count_that_is_compared_with_zero(
+    data: Data, asked: str
+) -> None:
+    data.check("counted-rows", asked)

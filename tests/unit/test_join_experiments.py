@@ -17,6 +17,7 @@ TEXTS = {
     "buyers": "select distinct c.id from customers c join orders o on o.customer = c.id",
     "matches": "select l.id from leads l join contacts c on l.phone = c.phone or l.mail = c.mail",
     "kept": "select l.id from leads l left join contacts c on l.phone = c.phone",
+    "seen": "select case when count(*) > 0 then 1 else 0 end from leads where phone = '7'",
     "both": "select 1; select 2",
 }
 
@@ -39,6 +40,14 @@ def test_a_distinct_join_is_sent_with_exists(folder: Path, engine: str) -> None:
 
 
 @pytest.mark.parametrize("engine", ENGINES)
+def test_a_count_that_is_compared_with_zero_is_sent_as_exists(folder: Path, engine: str) -> None:
+    request = RunRequest(workload=str(folder), engine=engine, scale=1)
+    changed = followed(request, Advice("exists-for-count", "seen"), find_engine(engine))
+    assert changed.text == "seen with exists"
+    assert changed.request.remove == ["seen/counted-rows"]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
 def test_a_join_by_alternatives_is_sent_as_a_union(folder: Path, engine: str) -> None:
     request = RunRequest(workload=str(folder), engine=engine, scale=1)
     changed = followed(request, Advice("union-of-joins", "matches"), find_engine(engine))
@@ -54,6 +63,7 @@ def test_a_join_by_alternatives_is_sent_as_a_union(folder: Path, engine: str) ->
         (Advice("exists", "matches"), "matches: the query is no `select distinct`"),
         (Advice("union-of-joins", "kept"), "kept: the query has a left join, and only inner joins"),
         (Advice("union-of-joins", "both"), "both: only a single SELECT query can be rewritten"),
+        (Advice("exists-for-count", "kept"), "kept: the query compares no `count"),
         (Advice("exists", "sold"), "has no operation 'sold'"),
     ],
 )

@@ -262,3 +262,47 @@ def test_answers_of_joins_in_another_form_are_expected() -> None:
     text = rewritten.statement("q19", POSTGRESQL, 1.0).text
     assert "UNION ALL" in text
     assert "UNION ALL" not in with_all_parts(rewritten).statement("q19", POSTGRESQL, 1.0).text
+
+
+class TestCountedRows:
+    ASKED = "select case when count(*) > 0 then 1 else 0 end as seen from leads where phone = $1"
+    COUNTED = "counted-rows"
+
+    @pytest.mark.parametrize(
+        "dialect", ["postgresql", "mysql", "duckdb", "sqlite", "trino", "spark", "clickhouse"]
+    )
+    def test_a_row_is_looked_for_by_exists(self, dialect: str) -> None:
+        asked = self.ASKED.replace("$1", "'7'")
+        rewritten = left(f"-- Any?\n{asked}", self.COUNTED, dialects=(dialect,))
+        assert rewritten.replace("exists (", "exists(") == (
+            "select case when exists( select 1 from leads where phone = '7' ) then 1 else 0 end"
+            " as seen"
+        )
+
+    def test_no_row_is_the_opposite(self) -> None:
+        asked = "select count(1) = 0 as free from leads l left join contacts c on c.id = l.id"
+        assert left(asked, self.COUNTED) == (
+            "select not exists( select 1 from leads as l left join contacts as c on c.id = l.id )"
+            " as free"
+        )
+
+    @pytest.mark.parametrize(
+        ("asked", "reason"),
+        [
+            ("select count(*) from leads", "compares no `count(*)` with zero"),
+            ("select count(*) > 1 from leads", "compares no `count(*)` with zero"),
+            ("select count(phone) > 0 from leads", "compares no `count(*)` with zero"),
+            ("select count(distinct id) > 0 from leads", "compares no `count(*)` with zero"),
+            ("select count(*) > 0, max(n) from leads", "computes more from its rows"),
+            ("select count(*) > 0, count(*) from leads", "computes more from its rows"),
+            ("select count(*) over () > 0 from leads", "compares no `count(*)` with zero"),
+            ("select n, count(*) > 0 from leads", "returns columns"),
+            ("select n, count(*) > 0 from leads group by n", "clause `group`"),
+            ("select count(*) > 0 from leads having count(*) > 0", "clause `having`"),
+            ("select count(*) > 0 from leads where n > random()", "each time it is computed"),
+            ("select count(*) > 0", "reads no table"),
+        ],
+    )
+    def test_what_needs_more_than_one_row_is_refused(self, asked: str, reason: str) -> None:
+        assert reason in refusal(asked, self.COUNTED)
+        assert self.COUNTED not in named(asked)

@@ -57,6 +57,7 @@ AdviceKind = Literal[
     "hint",
     "union-all",
     "exists",
+    "exists-for-count",
     "union-of-joins",
     "text-values",
     "stored-values",

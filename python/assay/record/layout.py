@@ -62,10 +62,11 @@ KIND_PLANNED: Final = "planned"
 
 # Value of `request.remove` for a query without its computation.
 COMPUTATION = "computation"
-# Values of `request.remove` for joins that are written in another form, with the same result.
+# Values of `request.remove` for what is written in another form, with the same result.
+COUNTED_ROWS: Final = "counted-rows"
 DISTINCT_JOIN: Final = "distinct-join"
 EITHER_JOIN: Final = "either-join"
-SAME_RESULT = (DISTINCT_JOIN, EITHER_JOIN)
+SAME_RESULT = (COUNTED_ROWS, DISTINCT_JOIN, EITHER_JOIN)
 
 STATUS_RUNNING = "running"
 # The starting state that loading left.

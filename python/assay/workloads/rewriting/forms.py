@@ -1,11 +1,12 @@
-"""Finds the joins of a query that can be written in another form, with the same result."""
+"""Finds what of a query can be written in another form, with the same result."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from assay.model.errors import UsageError
-from assay.record.layout import DISTINCT_JOIN, EITHER_JOIN
+from assay.record.layout import COUNTED_ROWS, DISTINCT_JOIN, EITHER_JOIN
+from assay.workloads.rewriting.counted_rows import counted_rows
 from assay.workloads.rewriting.distinct_join import distinct_join
 from assay.workloads.rewriting.either_join import either_join
 
@@ -16,13 +17,14 @@ if TYPE_CHECKING:
     from assay.workloads.rewriting.pieces import Piece
 
 FORMS: Mapping[str, Callable[[Query, Sequence[str]], Piece]] = {
+    COUNTED_ROWS: counted_rows,
     DISTINCT_JOIN: distinct_join,
     EITHER_JOIN: either_join,
 }
 
 
 def forms_of(query: Query, dialects: Sequence[str]) -> Iterator[Piece]:
-    """Yield the joins of a query that can be written in another form."""
+    """Yield the parts of a query that can be written in another form."""
     for form in FORMS.values():
         try:
             yield form(query, dialects)

@@ -31,6 +31,16 @@ TABLE_ARGUMENTS = {"this", "db", "catalog", "alias", "hints", "indexed"}
 def joining_block(query: Query, clauses: Container[str], dialects: Sequence[str]) -> Block:
     """Return the outermost SELECT of a query, whose joins may be written in another form.
 
+    Args and Raises: those of `plain_block`.
+    """
+    block = plain_block(query, clauses, dialects)
+    _check_joins(block, dialects)
+    return block
+
+
+def plain_block(query: Query, clauses: Container[str], dialects: Sequence[str]) -> Block:
+    """Return the outermost SELECT of a query, which may be written in another form.
+
     Args:
         query: The query.
         clauses: Names of the clauses that the SELECT may have.
@@ -45,7 +55,7 @@ def joining_block(query: Query, clauses: Container[str], dialects: Sequence[str]
     args = block.select.args
     other = next((name for name, value in args.items() if value and name not in clauses), None)
     if other is not None:
-        raise UsageError(f"joins of a query with the clause `{other}` are not rewritten")
+        raise UsageError(f"a query with the clause `{other}` is not rewritten")
     if (args.get("limit") or args.get("offset")) and not args.get("order"):
         raise UsageError(
             "the query has a limit without an order, so that any of its rows may be returned"
@@ -54,7 +64,6 @@ def joining_block(query: Query, clauses: Container[str], dialects: Sequence[str]
     if call is not None:
         text = text_of(call, dialects)
         raise UsageError(f"{text} may return another value each time it is computed")
-    _check_joins(block, dialects)
     return block
 
 

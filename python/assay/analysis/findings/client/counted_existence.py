@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from assay.analysis.findings.plans.plan_time import fraction_of, timed_nodes
 from assay.analysis.time.operation_tree import COMPUTING
-from assay.model.finding import Evidence
+from assay.model.finding import Advice, Evidence
 from assay.model.sql import without_remarks
 from assay.model.units import count_text, percent_text
 
@@ -74,6 +74,10 @@ def _finding(case: Case, plan: Plan, operation: str) -> Finding:
         f"counting took up to {percent_text(effect)} of the time"
     )
     evidence = [Evidence("the statement compares `count(...)` with 0", f"statement:{operation}")]
-    finding = case.finding(METHOD, claim, fractions, to_try=TO_TRY, evidence=evidence)
+    advice = Advice("exists-for-count", operation, {}, effect)
+    to_try = f"{TO_TRY}; {case.try_words(METHOD, fractions, 'measures it')}"
+    finding = case.finding(
+        METHOD, claim, fractions, to_try=to_try, evidence=evidence, advice=advice
+    )
     finding = replace(finding.without_interval(), settle=TO_SETTLE)
     return finding.of(COMPUTING, saved=(0.0, effect))
