@@ -173,6 +173,12 @@ class TestEitherJoin:
             pairs("l.id, c.id", "order by l.id"), EITHER
         )
 
+    def test_an_order_by_a_result_stays(self) -> None:
+        asked = pairs("-l.n as n, row_number() over (order by l.n) as place", "order by n")
+        rewritten = left(asked, EITHER).replace(" nulls first", "")
+        assert "-joined.n as n, row_number() over (order by joined.n) as place" in rewritten
+        assert rewritten.endswith("as joined order by n")
+
     def test_a_query_that_only_counts_needs_no_column(self) -> None:
         assert left(pairs("count(*)"), EITHER).count("1 as joined_row") == 2
 
@@ -231,8 +237,13 @@ class TestEitherJoin:
             (pairs("l.n, c.k", "limit 3"), "a limit without an order"),
             (pairs("l.n", "for share"), "the clause `locks`"),
             (pairs("l.n, sum(c.k)", "group by l.id"), "`group by` does not name l.n"),
+            (pairs("n, sum(c.k)", "group by l.id"), "`group by` does not name n"),
             (pairs("l.n, sum(c.k)"), "`group by` does not name l.n"),
             (pairs("l.n + 1 as k", "group by k"), "k may be the name of a column"),
+            (
+                pairs("-l.n as n, row_number() over (order by n)", "order by n"),
+                "n may be the name of a column or of a result",
+            ),
             (pairs("l.n + random()"), "another value each time"),
             (
                 pairs("1", " ".join(f"or l.n + {number} = c.k" for number in range(9))),

@@ -62,7 +62,7 @@ def joined_columns(query: Query, block: Block) -> list[JoinedColumn]:
         for column in _columns_in(query, block, tree):
             if not _is_result(block, column, results):
                 places.setdefault(_identity(query, block, column), []).append(column)
-    _check_groups(query, block)
+    _check_groups(query, block, results)
     taken: set[str] = set()
     return [JoinedColumn(_free_name(columns[0], taken), columns) for columns in places.values()]
 
@@ -87,7 +87,8 @@ def _is_result(block: Block, column: exp.Column, results: Mapping[str, exp.Expr]
     name = column.name.lower()
     if column.table or name not in results:
         return False
-    if isinstance(column.parent, exp.Ordered):
+    key = column.parent
+    if isinstance(key, exp.Ordered) and key.parent is block.select.args.get("order"):
         return True
     result = results[name]
     if isinstance(result, exp.Column) and result.name.lower() == name:
@@ -115,7 +116,7 @@ def _free_name(column: exp.Column, taken: set[str]) -> exp.Identifier:
     return exp.to_identifier(name, quoted=column.this.quoted)
 
 
-def _check_groups(query: Query, block: Block) -> None:
+def _check_groups(query: Query, block: Block, results: Mapping[str, exp.Expr]) -> None:
     """Raise `UsageError` if a group has columns that only the key of its table decides.
 
     An engine does not know the keys of a derived table.
@@ -129,12 +130,11 @@ def _check_groups(query: Query, block: Block) -> None:
     if group is None and not any(map(_has_aggregate, parts)):
         return
     keys = [] if group is None else group_keys(block, group)
-    results = {item.alias_or_name.lower() for item in select.expressions}
     identities = {_identity(query, block, key) for key in keys if isinstance(key, exp.Column)}
     for node in _outside_groups(parts, keys):
-        is_named = not node.table and node.name.lower() in results
-        if not is_named and _identity(query, block, node) not in identities:
-            raise UsageError(f"`group by` does not name {node.sql()}, which the query returns")
+        if _is_result(block, node, results) or _identity(query, block, node) in identities:
+            continue
+        raise UsageError(f"`group by` does not name {node.sql()}, which the query returns")
 
 
 def _has_aggregate(tree: exp.Expr) -> bool:
