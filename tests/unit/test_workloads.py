@@ -240,6 +240,14 @@ class TestFolder:
         assert workload.makes_data
         assert workload.setup((), 1.0) == {"schema/tables.sql": "select 2"}
 
+    def test_files_that_make_the_data_are_no_operations(self, tmp_path: Path) -> None:
+        made = {"tables.sql": "select 2", "tables.old.sql": "select 3", "links.sql": "select 4"}
+        manifest = 'setup = ["tables.sql"]\nforeign_keys = "links.sql"\n'
+        folder = a_folder(tmp_path, {"a.sql": "select 1", "workload.toml": manifest} | made)
+        workload = read_workload(folder)
+        assert workload.facts.order == ("a",)
+        assert workload.setup(("old",), 1.0) == {"tables.sql": "select 3"}
+
     def test_a_missing_one_suggests_its_neighbour(self, tmp_path: Path) -> None:
         a_folder(tmp_path, {"a.sql": "select 1"})
         with pytest.raises(UsageError, match=r"is not a folder; did you mean 'my-queries'\?"):

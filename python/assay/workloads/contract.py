@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from assay.workloads.rewriting import QueryPart
     from assay.workloads.rewriting.stored import StoredValue
 
-OPERATIONS = "operations"
 SCHEMA = "schema"
 ROWS = "rows"
 SETUP_DEFAULT = "schema/tables.sql"
@@ -72,9 +71,10 @@ class Workload:
     def content_hash(self) -> str:
         """Return the SHA-256 of everything that is measured: manifest, SQL, streams and data."""
         if self.operations_folder == self.folder:
-            operations = sorted(path.name for path in texts.operation_files(self.folder))
+            files = texts.operation_files(self.folder, self.facts)
+            operations = sorted(path.name for path in files)
         else:
-            operations = self._relative(OPERATIONS)
+            operations = self._relative(texts.OPERATIONS)
         streams = [self.facts.streams.orders] if self.facts.streams else []
         streams += texts.recorded_files(self.facts)
         source = "" if self.source is None else self.source.content_hash
@@ -91,12 +91,8 @@ class Workload:
     def _hash(self, operations: Sequence[str], streams: Sequence[str], source: str) -> str:
         manifest = [MANIFEST] if (self.folder / MANIFEST).is_file() else []
         names = [*manifest, *self._relative(SCHEMA), *self._relative(ROWS), *operations]
-        refresh = self.facts.refresh
-        scripts_named = (
-            *self._setup_names(),
-            *((*refresh.setup, *refresh.keys) if refresh else ()),
-        )
-        names += [name for script in scripts_named for name in texts.versions(self.folder, script)]
+        scripts = (*self._setup_names(), *texts.data_scripts(self.facts))
+        names += [name for script in scripts for name in texts.versions(self.folder, script)]
         linked = self.facts.foreign_keys
         names += [*streams, *(texts.versions(self.folder, linked) if linked else [])]
         digest = hashlib.sha256()
@@ -108,8 +104,7 @@ class Workload:
     @property
     def operations_folder(self) -> Path:
         """Return the workload's subfolder `operations/`; without one, the workload's folder."""
-        folder = self.folder / OPERATIONS
-        return folder if folder.is_dir() else self.folder
+        return texts.operations_folder(self.folder)
 
     @property
     def makes_data(self) -> bool:
@@ -158,7 +153,7 @@ class Workload:
         """Return operations without a file here that the workload with the data has."""
         if self.source is None:
             return frozenset()
-        files = texts.operation_files(self.operations_folder)
+        files = texts.operation_files(self.folder, self.facts)
         own = {path.name.split(".")[0] for path in files}
         return frozenset(name for name in self.facts.operations if name not in own)
 

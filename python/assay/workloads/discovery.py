@@ -174,7 +174,7 @@ def _completed(
     """Return a manifest's facts with those that follow from the folder, such as names."""
     name = NO_NAME.sub("-", folder.resolve().name).strip("-.") or "workload"
     operations_folder = Workload(facts, folder).operations_folder
-    files = _stems(operations_folder)
+    files = _stems(folder, facts)
     if not files:
         raise UsageError(
             f"{operations_folder} contains no .sql or .rq file: write each operation into a "
@@ -189,7 +189,7 @@ def _completed(
         name: operation for name, operation in theirs.items() if name not in files
     } | facts.operations
     operations = {name: known_facts.get(name, OperationFacts()) for name in played}
-    written = {path.suffix for path in operation_files(operations_folder)}
+    written = {path.suffix for path in operation_files(folder, facts)}
     there = tuple(language for language, suffix in SUFFIXES.items() if suffix in written)
     return facts.model_copy(
         update={
@@ -202,9 +202,9 @@ def _completed(
     )
 
 
-def _stems(folder: Path) -> list[str]:
-    """Return the names of the operations that have a query file in a folder, sorted."""
-    return sorted({path.name.split(".")[0] for path in operation_files(folder)})
+def _stems(folder: Path, facts: WorkloadFacts) -> list[str]:
+    """Return the names of the operations that have a query file in a workload's folder, sorted."""
+    return sorted({path.name.split(".")[0] for path in operation_files(folder, facts)})
 
 
 def _refuse_unknown(manifest: Path, facts: WorkloadFacts, files: list[str]) -> None:
@@ -359,7 +359,7 @@ def _refuse_stray_files(workload: Workload, manifest: Path) -> None:
                 )
     if workload.facts.streams:
         stream_order(workload, 0)
-    files = _stems(workload.operations_folder)
+    files = _stems(workload.folder, workload.facts)
     for path in sorted((folder / ANSWERS).rglob("*.csv")):
         if path.stem not in files:
             raise UsageError(

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from assay.workloads.facts import WorkloadFacts
 
 MANIFEST = "workload.toml"
+OPERATIONS = "operations"
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 # For multiples of this seed, the generator of sequences returns only zeros.
 SEED_MODULUS = 2**31 - 1
@@ -97,10 +98,27 @@ def recorded_files(facts: WorkloadFacts) -> list[str]:
     return [named for named in dict.fromkeys([schedule, *values]) if named is not None]
 
 
-def operation_files(folder: Path) -> list[Path]:
-    """Return the operation files directly in a folder, in any language."""
-    files = sorted(path for path in folder.iterdir() if path.suffix in SUFFIXES.values())
-    files = [path for path in files if path.is_file()]
+def data_scripts(facts: WorkloadFacts) -> tuple[str, ...]:
+    """Return the SQL files that a manifest names for making tables and refresh sets."""
+    refresh = facts.refresh
+    return (*(facts.setup or ()), *((*refresh.setup, *refresh.keys) if refresh else ()))
+
+
+def operations_folder(folder: Path) -> Path:
+    """Return the subfolder `operations/` of a workload's folder; without one, the folder itself."""
+    return folder / OPERATIONS if (folder / OPERATIONS).is_dir() else folder
+
+
+def operation_files(folder: Path, facts: WorkloadFacts) -> list[Path]:
+    """Return the operation files of a workload's folder, in any language.
+
+    Files in the folder itself that make the data are no operations.
+    """
+    scripts = [*data_scripts(facts), *([facts.foreign_keys] if facts.foreign_keys else [])]
+    made_by = {folder / name for script in scripts for name in versions(folder, script)}
+    there = operations_folder(folder).iterdir()
+    files = sorted(path for path in there if path.suffix in SUFFIXES.values())
+    files = [path for path in files if path.is_file() and path not in made_by]
     for path in files:
         if not path.name.isprintable():
             raise UsageError(f"{str(path)!r}: the file name contains a control character")
