@@ -8,6 +8,8 @@ from assay.engines.advice import CannotError
 from assay.study.experiments.contract import ChangedRun
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from assay.engines.advice import Doing
     from assay.engines.discovery import EngineFolder
     from assay.model.finding import Advice
@@ -44,6 +46,26 @@ def prepared_with(
     )
     label = label or label_of(advice)
     return ChangedRun(label, request.changed(prepare={**request.prepare, label: sql}))
+
+
+def without_existing(
+    request: RunRequest, engine: EngineFolder, doing: Doing, table: str, names: Sequence[str]
+) -> RunRequest:
+    """Return a run whose triggers or indexes of these names are switched off or dropped.
+
+    Without a known table, the engine's statement does not need one.
+
+    Raises:
+        CannotError: If the run is on a server of others, or if the engine has no such statement.
+    """
+    if request.dsn is not None:
+        raise CannotError("it may be needed, and the server is not Assay's own")
+    facts = engine.advising()
+    if doing not in facts.statements:
+        raise CannotError(f"it has no statement for {doing}")
+    template = (engine.folder / facts.statements[doing]).read_text(encoding="utf-8")
+    sql = "".join(facts.statement(template, table, existing=name) for name in names)
+    return request.changed(prepare={**request.prepare, f"without {', '.join(names)}": sql})
 
 
 def label_of(advice: Advice) -> str:
