@@ -32,29 +32,27 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_a_distinct_join_is_sent_with_exists(folder: Path, engine: str) -> None:
+@pytest.mark.parametrize(
+    ("advice", "change", "part"),
+    [
+        (Advice("exists", "buyers"), "buyers with exists", "buyers/distinct-join"),
+        (Advice("exists-for-count", "seen"), "seen with exists", "seen/counted-rows"),
+        (
+            Advice("union-of-joins", "matches"),
+            "matches with a union of joins",
+            "matches/either-join",
+        ),
+    ],
+)
+def test_a_query_is_sent_in_another_form_once(
+    folder: Path, engine: str, advice: Advice, change: str, part: str
+) -> None:
     request = RunRequest(workload=str(folder), engine=engine, scale=1)
-    changed = followed(request, Advice("exists", "buyers"), find_engine(engine))
-    assert changed.text == "buyers with exists"
-    assert changed.request.remove == ["buyers/distinct-join"]
-
-
-@pytest.mark.parametrize("engine", ENGINES)
-def test_a_count_that_is_compared_with_zero_is_sent_as_exists(folder: Path, engine: str) -> None:
-    request = RunRequest(workload=str(folder), engine=engine, scale=1)
-    changed = followed(request, Advice("exists-for-count", "seen"), find_engine(engine))
-    assert changed.text == "seen with exists"
-    assert changed.request.remove == ["seen/counted-rows"]
-
-
-@pytest.mark.parametrize("engine", ENGINES)
-def test_a_join_by_alternatives_is_sent_as_a_union(folder: Path, engine: str) -> None:
-    request = RunRequest(workload=str(folder), engine=engine, scale=1)
-    changed = followed(request, Advice("union-of-joins", "matches"), find_engine(engine))
-    assert changed.text == "matches with a union of joins"
-    assert changed.request.remove == ["matches/either-join"]
-    with pytest.raises(UsageError, match="there is nothing to try: the run already had matches"):
-        followed(changed.request, Advice("union-of-joins", "matches"), find_engine(engine))
+    changed = followed(request, advice, find_engine(engine))
+    assert changed.text == change
+    assert changed.request.remove == [part]
+    with pytest.raises(UsageError, match=f"there is nothing to try: the run already had {change}"):
+        followed(changed.request, advice, find_engine(engine))
 
 
 @pytest.mark.parametrize(

@@ -317,3 +317,8 @@ class TestCountedRows:
     def test_what_needs_more_than_one_row_is_refused(self, asked: str, reason: str) -> None:
         assert reason in refusal(asked, self.COUNTED)
         assert self.COUNTED not in named(asked)
+
+
+def test_a_query_without_parts_names_none() -> None:
+    with pytest.raises(UsageError, match="no part 'sorts': none can be removed from it"):
+        without("select 1", POSTGRESQL, ["sorts"], TABLES)

@@ -59,7 +59,7 @@ def without_existing(
         CannotError: If the run is on a server of others, or if the engine has no such statement.
     """
     if request.dsn is not None:
-        raise CannotError("it may be needed, and the server is not Assay's own")
+        raise CannotError("what it drops may be needed, and the server is not Assay's own")
     facts = engine.advising()
     if doing not in facts.statements:
         raise CannotError(f"it has no statement for {doing}")

@@ -99,7 +99,8 @@ def without(
         by_name[STORED_VALUES] = _stored_piece(query, dialects)
     for name in names:
         if name not in by_name and name not in SAME_RESULT:
-            raise UsageError(f"the query has no part {name!r}: {suggestion(name, list(by_name))}")
+            known = suggestion(name, list(by_name)) if by_name else "none can be removed from it"
+            raise UsageError(f"the query has no part {name!r}: {known}")
     # Single parts are removed first, because the computation then covers the rest. Another form of
     # a join is that of the query without them.
     ordered = sorted(
@@ -173,7 +174,7 @@ def _stored_piece(query: Query, dialects: Sequence[str]) -> Piece:
 
 
 def _form(name: str, query: Query, dialects: Sequence[str], masked: Masked) -> Piece:
-    """Return the join of a query that is written in another form, with the same result."""
+    """Return the part of a query that is written in another form, with the same result."""
     from assay.workloads.rewriting.forms import FORMS
 
     try:

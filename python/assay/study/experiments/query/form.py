@@ -1,4 +1,4 @@
-"""Rewrites a join of a query in another form, for experiments that measure the form."""
+"""Rewrites a part of a query in another form, for experiments that measure the form."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 def in_other_form(
     request: RunRequest, engine: EngineFolder, operation: str, part: str
 ) -> RunRequest:
-    """Return a run's request in which an operation has a join in another form.
+    """Return a run's request in which an operation has a part in another form.
 
     Raises:
-        CannotError: If the query has no such join, or if the other form could have another result.
+        CannotError: If the query has no such part, or if the other form could have another result.
     """
     changed = request.changed(remove=[*request.remove, f"{operation}/{part}"])
     try:
