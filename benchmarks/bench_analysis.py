@@ -1,6 +1,8 @@
-"""How long a record of ten million operations takes to be read, summarised, judged and drawn.
+"""How long, and in how much memory, a record of ten million operations is evaluated.
 
 The record is a real one: eight sessions of the null engine in a closed loop over 22 operations.
+`--run` evaluates another record instead. The memory of a step is the most that the process had
+during the step, above what it had before the record was read.
 """
 
 from __future__ import annotations
@@ -9,6 +11,7 @@ import argparse
 import json
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from assay import _core
@@ -48,24 +51,46 @@ def record(runs: Path, operations: int) -> Path:
 
 
 def main() -> None:
-    """Prints seconds of each step."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--operations", type=int, default=10_000_000)
+    """Prints seconds and memory of each step."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--operations", type=int, default=10_000_000, help="of the record")
+    parser.add_argument("--run", type=Path, help="the directory of a record to evaluate")
     asked = parser.parse_args()
+    if asked.run is not None:
+        evaluate(asked.run)
+        return
     with tempfile.TemporaryDirectory() as place:
-        path = record(Path(place), asked.operations)
-        size = sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
-        print(f"{asked.operations} operations, {size / asked.operations:.0f} bytes each on disk")
-        run = Run(path)
-        for name, step in (
-            ("read", lambda: run.table("events")),
-            ("summarise", lambda: summarise(run)),
-            ("judge", lambda: judge(run)),
-            ("draw", lambda: load_view(run)),
-        ):
-            begun_s = time.monotonic()
-            step()
-            print(f"{name:<12}{time.monotonic() - begun_s:6.2f} s")
+        evaluate(record(Path(place), asked.operations))
+
+
+def evaluate(path: Path) -> None:
+    """Print seconds of each step, and its memory for each operation."""
+    run, before_bytes = Run(path), resident_peak_bytes()
+    events_bytes = (run.dir / "raw" / "events.arrows").stat().st_size
+    steps: list[tuple[str, Callable[[], object]]] = [
+        ("read", lambda: run.table("events")),
+        ("summarise", lambda: summarise(run)),
+        ("judge", lambda: judge(run)),
+        ("draw", lambda: load_view(run)),
+    ]
+    for name, step in steps:
+        begun_s = time.monotonic()
+        step()
+        took_s = time.monotonic() - begun_s
+        operations = run.table("events").height
+        needed_bytes = (resident_peak_bytes() - before_bytes) / operations
+        print(f"{name:<12}{took_s:6.2f} s {needed_bytes:6.0f} bytes an operation")
+    print(f"{operations} operations, {events_bytes / operations:.0f} bytes each on disk")
+
+
+def resident_peak_bytes() -> int:
+    """Return the most resident memory since the last call, and begin to count anew."""
+    status = Path("/proc/self/status").read_text(encoding="ascii")
+    peak_kib = next(line.split()[1] for line in status.splitlines() if line.startswith("VmHWM"))
+    Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
+    return int(peak_kib) << 10
 
 
 if __name__ == "__main__":

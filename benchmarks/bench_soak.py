@@ -2,7 +2,8 @@
 
 Operations become due at a rate, and the server is the same all the time. Asked is: does the memory
 of the driver, of the probes and of the process that watches them grow after its beginning? Is there
-an event of every operation that the driver counted, once, by its number? Do the clocks agree?
+an event of every operation that the driver counted, once, by its number? Do the clocks agree? How
+much memory does the evaluation of all events need?
 
     .venv/bin/python benchmarks/bench_soak.py --minutes 120 --rate 10000
 """
@@ -19,13 +20,13 @@ import polars as pl
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from benchmarks.bench_analysis import resident_peak_bytes
 from benchmarks.bench_planted_causes import laboratory
 from tests.e2e.conftest import Lab
 
 from assay.model.units import NS_PER_S, bytes_text
 from assay.record.reader import Run
-from assay.report.documents.run import RunDocument
-from assay.verbs.show import show
+from assay.report.build import build
 
 MINUTES, RATE = 120.0, 10_000.0
 SMOKE_MINUTES, SMOKE_RATE = 5 / 60, 200.0
@@ -38,6 +39,8 @@ BEGINNING = 0.4
 # A page cache of an allocator, and a twentieth of what a process has, are no growth.
 GROWTH_MIN_BYTES, GROWTH_SHARE = 8 << 20, 0.05
 PART = 0.2
+# What the evaluation may need: of each event, and for a run without any.
+EVENT_BYTES, EVALUATION_BYTES = 250, 512 << 20
 
 
 @dataclass(frozen=True)
@@ -72,6 +75,7 @@ class Soaked:
         is_whole: Whether their numbers are all there, each once.
         memory: By account.
         clocks: Verdict on the clocks, and why.
+        evaluated_bytes: The most resident memory that the evaluation of the record had.
     """
 
     seconds: float
@@ -81,12 +85,17 @@ class Soaked:
     is_whole: bool
     memory: tuple[Memory, ...]
     clocks: tuple[str, str]
+    evaluated_bytes: int
 
     @property
     def is_right(self) -> bool:
-        """Whether nothing grew and nothing was lost."""
+        """Whether nothing grew, nothing was lost, and the evaluation needed little memory."""
         flat = all(memory.is_flat for memory in self.memory)
-        return flat and self._all_there and self.clocks[0] == "valid"
+        return flat and self._all_there and self.clocks[0] == "valid" and self._is_lean
+
+    @property
+    def _is_lean(self) -> bool:
+        return self.evaluated_bytes <= EVALUATION_BYTES + EVENT_BYTES * self.events
 
     @property
     def _all_there(self) -> bool:
@@ -102,6 +111,8 @@ class Soaked:
         yield f"| events | {events} | {_word(self._all_there)} |"
         yield from (memory.line() for memory in self.memory)
         yield f"| clocks | {self.clocks[1]} | {_word(self.clocks[0] == 'valid')} |"
+        needed = f"{bytes_text(self.evaluated_bytes)}, {self.evaluated_bytes / self.events:,.0f} B an event"
+        yield f"| memory of the evaluation | {needed} | {_word(self._is_lean)} |"
 
 
 def _word(is_so: bool) -> str:  # noqa: FBT001 - the one argument
@@ -111,8 +122,11 @@ def _word(is_so: bool) -> str:  # noqa: FBT001 - the one argument
 def main() -> None:
     asked = _arguments()
     minutes, rate = (SMOKE_MINUTES, SMOKE_RATE) if asked.smoke else (asked.minutes, asked.rate)
-    with laboratory(asked.keep) as lab:
-        soaked = soak(lab, minutes * 60, rate)
+    if asked.run is not None:
+        soaked = looked_at(Run(asked.run))
+    else:
+        with laboratory(asked.keep) as lab:
+            soaked = soak(lab, minutes * 60, rate)
     print("", *soaked.lines(), sep="\n")
     sys.exit(0 if soaked.is_right else 1)
 
@@ -124,6 +138,7 @@ def _arguments() -> argparse.Namespace:
     options.add_argument("--minutes", type=float, default=MINUTES, help="how long")
     options.add_argument("--rate", type=float, default=RATE, help="operations a second")
     options.add_argument("--keep", type=Path, help="where the run is left")
+    options.add_argument("--run", type=Path, help="a finished run, which is only looked at")
     options.add_argument("--smoke", action="store_true", help="5 s at 200 a second")
     return options.parse_args()
 
@@ -141,6 +156,9 @@ def soak(lab: Lab, seconds: float, rate: float) -> Soaked:
 
 def looked_at(run: Run) -> Soaked:
     """Return the figures of a run's record."""
+    before_bytes = resident_peak_bytes()
+    document = build(run.dir)
+    evaluated_bytes = resident_peak_bytes() - before_bytes
     events = run.table("events")
     numbers = events["sequence"]
     counted = sum(
@@ -148,18 +166,23 @@ def looked_at(run: Run) -> Soaked:
         for phase in (run.driver_report or {})["phases"]
         for operation in phase["operations"]
     )
-    document: RunDocument = show(str(run.dir))  # type: ignore[assignment]
     clocks = next(check for check in document["checks"] if check["check"] == "clock_order")
-    measured = events.filter(pl.col("phase").cast(pl.String) == "measured")
-    spent_ns = measured["finished_ns"].max() - measured["started_ns"].min()  # type: ignore[operator]
+    measured, begun_ns, ended_ns = (
+        events.lazy()
+        .filter(pl.col("phase") == "measured")
+        .select(pl.len(), pl.col("started_ns").min(), pl.col("finished_ns").max())
+        .collect()
+        .row(0)
+    )
     return Soaked(
-        spent_ns / NS_PER_S,
-        measured.height,
+        (ended_ns - begun_ns) / NS_PER_S,
+        measured,
         events.height,
         counted,
         numbers.n_unique() == events.height == numbers.max() - numbers.min() + 1,  # type: ignore[operator]
         tuple(memory_of(run.table("processes"))),
         (clocks["verdict"], clocks["reason"]),
+        evaluated_bytes,
     )
 
 

@@ -20,14 +20,21 @@ CANCELLED = "cancelled"
 # The driver's error class for an operation that was cancelled at its time limit.
 DEADLINE = "deadline"
 NS = 1e-9
+# Columns of events whose texts the record stores once, as a dictionary.
+TEXTS = ("phase", "operation", "outcome", "error")
 
 
-def measured(events: pl.DataFrame) -> pl.DataFrame:
+def measured(events: pl.DataFrame, *columns: str) -> pl.DataFrame:
     """Return the events of the measured phase, with dictionary columns as text.
 
     Operations in progress when the run was stopped are left out.
+
+    Args:
+        events: Events of a run.
+        columns: Columns to return, by default all. A load can have a hundred million events, so
+            an analysis of every load asks only for columns that it needs.
     """
-    return plain(events.filter(is_counted(events)))
+    return _as_text(events.lazy().filter(is_counted(events)), columns or events.columns)
 
 
 def is_counted(events: pl.DataFrame) -> pl.Expr:
@@ -46,10 +53,21 @@ def is_measured(frame: pl.DataFrame) -> pl.Expr:
     return pl.any_horizontal(pl.lit(value=False), *(pl.col("phase") == name for name in phases))
 
 
-def plain(events: pl.DataFrame) -> pl.DataFrame:
-    """Return events with text instead of categories, to join tables of several runs."""
-    columns = ["phase", "operation", "outcome", "error"]
-    return events.with_columns(pl.col(columns).cast(pl.String))
+def plain(events: pl.DataFrame, *columns: str) -> pl.DataFrame:
+    """Return events with text instead of categories, to join tables of several runs.
+
+    Args:
+        events: Events of a run.
+        columns: Columns to return, by default all.
+    """
+    return _as_text(events.lazy(), columns or events.columns)
+
+
+def _as_text(events: pl.LazyFrame, columns: Sequence[str]) -> pl.DataFrame:
+    chosen = events.select(columns)
+    return chosen.with_columns(
+        pl.col(name).cast(pl.String) for name in TEXTS if name in columns
+    ).collect()
 
 
 def operation_table(events: pl.DataFrame) -> pl.DataFrame:
@@ -59,10 +77,14 @@ def operation_table(events: pl.DataFrame) -> pl.DataFrame:
     time of successful executions, null without any), seconds_min, seconds_max; rows; error
     (class of the first failure).
     """
-    service = (pl.col("finished_ns") - pl.col("started_ns")) * NS
     succeeded = pl.col("outcome") == "ok"
+    service = pl.when(succeeded).then((pl.col("finished_ns") - pl.col("started_ns")) * NS)
+    has_error = pl.col("error").is_not_null()
+    first_error = pl.col("error").filter(has_error).sort_by(pl.col("sequence").filter(has_error))
     return (
-        events.filter(is_counted(events))
+        events.lazy()
+        .filter(is_counted(events))
+        .with_columns(service.alias("service_s"))
         .group_by("operation", maintain_order=True)
         .agg(
             pl.col("sequence").min(),
@@ -71,17 +93,18 @@ def operation_table(events: pl.DataFrame) -> pl.DataFrame:
             (pl.col("outcome") == "skipped").sum().alias("skipped"),
             (pl.col("outcome") == "failed").sum().alias("failed"),
             pl.col("retries").sum(),
-            service.filter(succeeded).median().alias("seconds"),
-            service.filter(succeeded).min().alias("seconds_min"),
-            service.filter(succeeded).max().alias("seconds_max"),
+            pl.col("service_s").median().alias("seconds"),
+            pl.col("service_s").min().alias("seconds_min"),
+            pl.col("service_s").max().alias("seconds_max"),
             pl.col("rows").drop_nulls().first(),
-            pl.col("error").sort_by("sequence").drop_nulls().first(),
+            first_error.first(),
         )
         # Sorting one row per operation instead of one per event saves seconds with millions of
         # events.
         .sort("sequence")
         .drop("sequence")
         .with_columns(pl.col("operation", "error").cast(pl.String))
+        .collect()
     )
 
 

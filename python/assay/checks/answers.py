@@ -14,7 +14,6 @@ import polars as pl
 
 from assay.analysis.answers.compared import Compared, kept_answers
 from assay.analysis.answers.states import Refresh, distinct, executions
-from assay.analysis.operations import plain
 from assay.model.verdict import NOT_COMPARED, CheckResult, Verdict
 from assay.record.layout import changing_result
 
@@ -34,9 +33,8 @@ def check(run: Run) -> CheckResult:
     if (reason := _no_answers(run)) is not None:
         return CheckResult(NAME, Verdict.UNKNOWN, reason)
     refresh = Refresh.of(run.facts.get("test"))
-    executed = executions(run.table("events"), refresh)
-    counted = _counted_instead(run, executed["operation"].unique())
-    asked = executed.filter(~pl.col("operation").is_in(list(counted)))
+    counted = _counted_instead(run, run.facts["plan"]["operations"])
+    asked = executions(run.table("events"), refresh, without=counted)
     judgement = _Judgement(run, refresh, asked)
     if judgement.wrong:
         names = list(dict.fromkeys(mistake.operation for mistake in judgement.wrong))
@@ -48,7 +46,7 @@ def check(run: Run) -> CheckResult:
         return CheckResult(NAME, Verdict.INVALID, reason)
     if (not_kept := _answers_not_kept(run, asked, judgement)) is not None:
         return not_kept
-    why_unknown = _why_unknown(run, refresh, executed, judgement)
+    why_unknown = _why_unknown(run, refresh, judgement)
     if why_unknown:
         return CheckResult(NAME, Verdict.UNKNOWN, why_unknown)
     if asked.is_empty():
@@ -270,11 +268,11 @@ def _all_right(run: Run, asked: pl.DataFrame, judgement: _Judgement) -> str:
     return summary
 
 
-def _why_unknown(
-    run: Run, refresh: Refresh | None, executed: pl.DataFrame, judgement: _Judgement
-) -> str | None:
+def _why_unknown(run: Run, refresh: Refresh | None, judgement: _Judgement) -> str | None:
     """Return a sentence on query results that could not be compared; None without any."""
-    if executed.is_empty():
+    functions = [] if refresh is None else list(refresh.functions)
+    returned = (pl.col("outcome") == "ok") & ~pl.col("operation").is_in(functions)
+    if not run.table("events").select(returned.any()).item():
         return "answers not verified: no operation succeeded"
     why = _not_compared(run, judgement)
     if run.facts.get("test") is not None:
@@ -322,8 +320,7 @@ def _executions(counts: Counter[str]) -> str:
 def _planned_executions(run: Run, refresh: Refresh | None) -> int:
     """Return the number of planned executions, including those that failed or were skipped."""
     functions = [] if refresh is None else list(refresh.functions)
-    events = plain(run.table("events"))
-    return events.filter(~pl.col("operation").is_in(functions)).height
+    return run.table("events").filter(~pl.col("operation").is_in(functions)).height
 
 
 def _counted_instead(run: Run, operations: Iterable[str]) -> set[str]:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from assay.analysis.operations import plain
 from assay.model.verdict import CheckResult, Verdict
 from assay.record.layout import PHASE_AFTER, PHASE_BEFORE
 
@@ -34,12 +33,9 @@ def check(run: Run) -> CheckResult:
     if not any(asked.values()):
         reason = "no conditions to check: the workload declares none"
         return CheckResult(NAME, Verdict.VALID, reason, measured=False)
-    events = plain(run.table("events")).filter(pl.col("outcome") == "ok")
-    seen = {
-        (phase, name): rows
-        for phase, name, rows in events.select("phase", "operation", "rows").iter_rows()
-        if phase in PHASES
-    }
+    of_phases = pl.col("phase").is_in(PHASES) & (pl.col("outcome") == "ok")
+    events = run.table("events").filter(of_phases).select("phase", "operation", "rows")
+    seen = {(phase, name): rows for phase, name, rows in events.iter_rows()}
     recovered = [
         run.recovered(database["number"]).counts for database in run.facts.get("recovered", [])
     ]

@@ -8,7 +8,7 @@ import polars as pl
 
 from assay.analysis.load.summary import LATE_START_S
 from assay.analysis.load_plan import OPEN, load_of
-from assay.analysis.operations import DEADLINE, NS, cut_short, is_measured, plain
+from assay.analysis.operations import DEADLINE, NS, cut_short, is_measured
 from assay.checks.thresholds import BACKLOG_SECONDS_MAX
 from assay.model.units import percent_text, seconds_text
 from assay.model.verdict import CheckResult, Verdict
@@ -24,7 +24,7 @@ OUTCOMES = {"ok", "skipped", "failed"}
 
 def check(run: Run) -> CheckResult:
     """Return invalid if an operation failed or outcomes do not add up to all operations."""
-    events = plain(run.table("events"))
+    events = run.table("events")
     if events.is_empty():
         return CheckResult(NAME, Verdict.UNKNOWN, "no operation was recorded")
     broken = identity_broken(events, _driver_counts(run))
@@ -43,7 +43,7 @@ def check(run: Run) -> CheckResult:
             "only the started operations"
         )
         return CheckResult(NAME, Verdict.UNKNOWN, reason, value=share, threshold=0.0)
-    if events.filter(cut_short()).height and run.facts.get("fault") is None:
+    if _count(events, cut_short()) and run.facts.get("fault") is None:
         reason = (
             "the run was stopped while operations were in progress; these operations are not "
             "counted"
@@ -64,8 +64,8 @@ def _failed(run: Run, events: pl.DataFrame, failed: pl.DataFrame) -> CheckResult
 
 def failure_of_all(run: Run) -> str | None:
     """Return the first failure of a run in which no operation succeeded; None if one did."""
-    events = plain(run.table("events"))
-    if events.is_empty() or set(events["outcome"]) != {"failed"}:
+    events = run.table("events")
+    if events.is_empty() or set(events["outcome"].unique()) != {"failed"}:
         return None
     failed = events.filter(~cut_short())
     if failed.is_empty() or _cut_off_as_asked(run, events, failed) is not None:
@@ -112,12 +112,12 @@ def _cut_off_by_the_end(run: Run, events: pl.DataFrame, skipped: pl.DataFrame) -
 
 def _all_succeeded(run: Run, events: pl.DataFrame, skipped: int) -> str:
     if run.facts.get("fault") is not None:
-        ended = events.filter(~cut_short()).height
+        ended = _count(events, ~cut_short())
         return (
             f"{ended} operations ended before the engine was killed, and all of them succeeded; "
             f"{events.height - ended} were in progress then"
         )
-    again = events.filter((pl.col("retries") > 0) & (pl.col("outcome") == "ok")).height
+    again = _count(events, (pl.col("retries") > 0) & (pl.col("outcome") == "ok"))
     sentence = f"{events.height} operations were due, and all of them succeeded"
     if skipped:
         sentence = (
@@ -127,14 +127,18 @@ def _all_succeeded(run: Run, events: pl.DataFrame, skipped: int) -> str:
     return f"{sentence}, {again} of them after a retry" if again else sentence
 
 
+def _count(events: pl.DataFrame, chosen: pl.Expr) -> int:
+    return int(events.select(chosen.sum()).item())
+
+
 def identity_broken(events: pl.DataFrame, counted: dict[str, int] | None) -> str | None:
     """Return a sentence on events that contradict each other or the driver's counts, or None."""
-    unknown = set(events["outcome"]) - OUTCOMES
+    unknown = set(events["outcome"].unique()) - OUTCOMES
     if unknown:
         return f"the record contains events with unknown outcomes: {', '.join(sorted(unknown))}"
     if events["sequence"].n_unique() != events.height:
         return "two events have the same number: the record contains an operation twice"
-    recorded = {word: events.filter(pl.col("outcome") == word).height for word in sorted(OUTCOMES)}
+    recorded = {word: _count(events, pl.col("outcome") == word) for word in sorted(OUTCOMES)}
     if counted is not None and {word: counted[word] for word in recorded} != recorded:
         return f"the driver counted the outcomes {counted}, and the record contains {recorded}"
     return None

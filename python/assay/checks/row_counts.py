@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from assay.analysis.operations import plain
 from assay.model.verdict import CheckResult, Verdict
 
 if TYPE_CHECKING:
@@ -32,18 +31,24 @@ def check(run: Run) -> CheckResult:
     within = pl.col("rows").is_between(pl.col("least"), pl.col("most"))
     wrong = counted.filter(~within.fill_null(value=False))
     if wrong.is_empty():
-        reason = f"{counted.height} executions returned the expected number of rows"
+        executions = counted["executions"].sum()
+        reason = f"{executions} executions returned the expected number of rows"
         return CheckResult(NAME, Verdict.VALID, reason)
-    first = wrong.row(0, named=True)
+    first, of = wrong.row(0, named=True), counted["executions"].sum()
+    executions = wrong["executions"].sum()
     reason = (
-        f"{wrong.height} of {counted.height} executions returned a wrong number of rows; the first"
-        f" was {first['operation']}: {first['rows']} instead of {_wanted(first)}"
+        f"{executions} of {of} executions returned a wrong number of rows; the first was "
+        f"{first['operation']}: {first['rows']} instead of {_wanted(first)}"
     )
-    return CheckResult(NAME, Verdict.INVALID, reason, value=float(wrong.height), threshold=0.0)
+    return CheckResult(NAME, Verdict.INVALID, reason, value=float(executions), threshold=0.0)
 
 
 def _counted(run: Run, rows_expected: dict[str, int | list[int]]) -> pl.DataFrame:
-    """Return successful executions of operations with known row counts, in `least` and `most`."""
+    """Return the row counts that successful executions of operations with known counts returned.
+
+    Columns: operation, rows, executions, least and most (the expected counts); in the order of
+    the first executions.
+    """
     bounds = {
         name: [rows, rows] if isinstance(rows, int) else rows
         for name, rows in rows_expected.items()
@@ -55,10 +60,16 @@ def _counted(run: Run, rows_expected: dict[str, int | list[int]]) -> pl.DataFram
             bound_by_name, default=None, return_dtype=pl.Int64
         )
 
-    events = plain(run.table("events")).filter(pl.col("outcome") == "ok")
-    return events.select(
-        "operation", pl.col("rows").cast(pl.Int64), least=bound(0), most=bound(1)
-    ).filter(pl.col("least").is_not_null())
+    known = (pl.col("outcome") == "ok") & pl.col("operation").is_in(list(bounds))
+    counts = (
+        run.table("events").lazy().filter(known).group_by("operation", "rows", maintain_order=True)
+    )
+    return (
+        counts.agg(pl.len().alias("executions"))
+        .with_columns(pl.col("operation").cast(pl.String), pl.col("rows").cast(pl.Int64))
+        .with_columns(least=bound(0), most=bound(1))
+        .collect()
+    )
 
 
 def _wanted(row: dict[str, Any]) -> str:

@@ -238,12 +238,20 @@ class Run:
         Raises:
             RecordUnreadableError: If the file is missing or is not a stream.
         """
-        path = self.dir / RAW_DIR / f"{stream}.arrows"
-        with _readable(path), _opened(path) as reader:
-            return _frame(list(_whole_batches(reader)), reader.schema, path)
+        import polars as pl
+        import pyarrow as pa
+
+        # Converted as a whole, a long stream would be in memory twice for a moment.
+        whole = pl.concat(self.parts(stream), rechunk=False)
+        if whole.height > PART_ROWS:
+            # The pool would keep the memory of the last part.
+            pa.default_memory_pool().release_unused()
+        return whole
 
     def parts(self, stream: str, rows: int = PART_ROWS) -> Iterator[pl.DataFrame]:
-        """Yield a stream in parts of at least `rows` rows: a long stream does not fit into memory.
+        """Yield a stream in parts of at least `rows` rows, so that it need not fit into memory.
+
+        Only the last part can be smaller. An empty stream is one empty part.
 
         Raises:
             RecordUnreadableError: If the file is missing, or a part of it cannot be read.
@@ -251,12 +259,15 @@ class Run:
         path = self.dir / RAW_DIR / f"{stream}.arrows"
         with _readable(path), _opened(path) as reader:
             batches: list[pa.RecordBatch] = []
+            seen = yielded = 0
             for batch in _whole_batches(reader):
                 batches.append(batch)
-                if sum(map(len, batches)) >= rows:
+                seen += len(batch)
+                refuse_rows(seen, path)
+                if seen - yielded >= rows:
                     yield _frame(batches, reader.schema, path)
-                    batches = []
-            if batches:
+                    batches, yielded = [], seen
+            if batches or not yielded:
                 yield _frame(batches, reader.schema, path)
 
     def status_texts(self) -> list[tuple[str, str]]:
@@ -448,7 +459,8 @@ def _frame(batches: list[pa.RecordBatch], schema: pa.Schema, path: Path) -> pl.D
     table.validate(full=True)
     frame = pl.from_arrow(table)
     assert isinstance(frame, pl.DataFrame)  # noqa: S101 - a table gives a frame, not a series
-    return frame
+    # A load's batches have about a thousand rows; kept apart, they need half as much memory again.
+    return frame.rechunk()
 
 
 def _whole_batches(reader: pa.RecordBatchStreamReader) -> Iterator[pa.RecordBatch]:

@@ -12,10 +12,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import polars as pl
 
-from assay.analysis.operations import plain
-
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
 STATES = ("state_first", "state_last", "state_likely")
 NEVER_NS = (1 << 63) - 1
@@ -56,27 +54,37 @@ class Refresh:
         return 2 * self.batches * (variant - 1) + (self.batches if function == self.delete else 0)
 
 
-def executions(events: pl.DataFrame, refresh: Refresh | None) -> pl.DataFrame:
+def executions(
+    events: pl.DataFrame, refresh: Refresh | None, without: Collection[str] = ()
+) -> pl.DataFrame:
     """Return executions that returned rows, with the data states that each can have read.
 
-    Columns: phase, session, operation, variant, digest (u64), started_ns, finished_ns;
+    Columns: phase and operation (categories), session, variant, digest (u64), started_ns,
+    finished_ns, sorted by start;
     state_first and state_last (first and last state that was current between start and end);
     state_likely (the state at the start, if batches took equally long). The three state columns
     are null if the data are not known: after a refresh function failed, the next one may start
     from any of several states.
+
+    Args:
+        events: Events of a run.
+        refresh: How refresh functions change the data; None if they do not.
+        without: Operations to leave out. A load can have a hundred million events, most of them of
+            operations without answers to compare.
     """
-    table = plain(events)
-    if "variant" not in table.columns:
-        table = table.with_columns(pl.lit(0, pl.UInt32).alias("variant"))
-    functions = [] if refresh is None else list(refresh.functions)
+    if "variant" not in events.columns:
+        events = events.with_columns(pl.lit(0, pl.UInt32).alias("variant"))
+    left_out = [*without, *([] if refresh is None else refresh.functions)]
     returned = (
-        table.filter((pl.col("outcome") == "ok") & ~pl.col("operation").is_in(functions))
+        events.lazy()
+        .filter((pl.col("outcome") == "ok") & ~pl.col("operation").is_in(left_out))
         .select("phase", "session", "operation", "variant", "digest", "started_ns", "finished_ns")
         .sort("started_ns", maintain_order=True)
+        .collect()
     )
     if refresh is None:
         return returned.with_columns(pl.lit(0, pl.Int64).alias(name) for name in STATES)
-    return returned.with_columns(_History.of(table, refresh).states(returned))
+    return returned.with_columns(_History.of(events, refresh).states(returned))
 
 
 def distinct(executed: pl.DataFrame) -> pl.DataFrame:

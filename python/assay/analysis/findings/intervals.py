@@ -42,14 +42,10 @@ def share_interval(
     if measured.is_empty() or not fractions:
         return None
     every = measured["operation"].n_unique()
-    by_operation = pl.DataFrame(
-        {"operation": list(fractions), "fraction": list(fractions.values())},
-        schema={"operation": pl.String, "fraction": pl.Float64},
-    )
-    meant = pl.col("seconds") * pl.col("fraction").fill_null(0.0)
+    fraction = pl.col("operation").replace_strict(fractions, default=0.0, return_dtype=pl.Float64)
+    meant = pl.col("seconds") * fraction
     by_pass = (
-        measured.join(by_operation, on="operation", how="left")
-        .group_by("pass", maintain_order=True)
+        measured.group_by("pass", maintain_order=True)
         .agg(
             pl.col("operation").n_unique().alias("operations"),
             (meant.sum() / pl.col("seconds").sum()).alias("share"),

@@ -16,7 +16,7 @@ import polars as pl
 from assay.analysis.host.cpu_series import PARTS, cpu_time
 from assay.analysis.host.disk_series import data_device
 from assay.analysis.host.task_counters import readings
-from assay.analysis.operations import NS, measured, plain
+from assay.analysis.operations import NS, is_counted, plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -66,9 +66,12 @@ def operation_reads(run: Run, device: str | None = None) -> pl.DataFrame:
     device's reads cannot be assigned to them.
     """
     events = run.table("events")
-    executions = measured(events).filter(pl.col("outcome") == "ok").sort("started_ns")
-    if executions.is_empty() or _overlap(executions):
+    ok = is_counted(events) & (pl.col("outcome") == "ok")
+    done = events.lazy().filter(ok).sort("started_ns")
+    times = done.select("started_ns", "finished_ns").collect()
+    if times.is_empty() or _overlap(times):
         return pl.DataFrame(schema=SCHEMA)
+    executions = plain(done.collect())
     rows = executions.select(
         "sequence",
         "operation",
@@ -111,8 +114,8 @@ def _with_rates(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _overlap(executions: pl.DataFrame) -> bool:
-    before = executions["finished_ns"].shift(1)
-    return bool((executions["started_ns"] < before).any())
+    before = pl.col("finished_ns").shift(1)
+    return bool(executions.select((pl.col("started_ns") < before).any()).item())
 
 
 def _of_device(

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from assay.analysis.host.task_counters import executions
-from assay.analysis.operations import measured
+from assay.analysis.operations import is_measured, window_ns
 from assay.analysis.plans.recorded import read_plans
 from assay.model.units import NS_PER_S
 from assay.record.layout import ENGINE_ACCOUNTS, LOADED
@@ -132,8 +132,7 @@ def _with_load(run: Run, state: StartingState, facts: Mapping[str, Any]) -> Star
     loaded, accounts = run.environment.get("data") or {}, run.environment.get("accounts") or {}
     loaders = [str(pid) for pid in loaded.get("loaded_by_pids", ())]
     cached = facts.get("engine_cache")
-    events = measured(run.table("events")) if run.has("events") else pl.DataFrame()
-    begun_ns = events["started_ns"].drop_nulls().to_list() if not events.is_empty() else []
+    window = window_ns(run.table("events")) if run.has("events") else None
     ended_ns = loaded.get("loaded_ns")
     return replace(
         state,
@@ -141,7 +140,7 @@ def _with_load(run: Run, state: StartingState, facts: Mapping[str, Any]) -> Star
         loaded_by_measured=bool(loaders)
         and all(accounts.get(pid) in ENGINE_ACCOUNTS for pid in loaders),
         since_load_s=(
-            (min(begun_ns) - ended_ns) / NS_PER_S if begun_ns and ended_ns is not None else None
+            (window[0] - ended_ns) / NS_PER_S if window and ended_ns is not None else None
         ),
     )
 
@@ -175,8 +174,9 @@ def _timed(run: Run) -> pl.DataFrame:
     refresh = (run.facts.get("test") or {}).get("refresh") or {}
     functions = [refresh[kind] for kind in ("insert", "delete") if kind in refresh]
     read = pl.col("read_bytes").cast(pl.Int64)
+    executed = executions(run.table("events"), tasks)
     return (
-        executions(measured(run.table("events")), tasks)
+        executed.filter(is_measured(executed))
         .select(
             "operation",
             read,

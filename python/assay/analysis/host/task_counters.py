@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from assay.analysis.operations import NS, measured, plain
+from assay.analysis.operations import NS, measured
 
 COUNTERS = (
     "user_ns",
@@ -17,14 +17,14 @@ COUNTERS = (
     "minor_faults",
     "major_faults",
 )
-EXECUTIONS = {
-    "phase": pl.String,
-    "pass": pl.UInt32,
-    "operation": pl.String,
-    "seconds": pl.Float64,
-    "system_s": pl.Float64,
-    "minor_faults": pl.Float64,
-    "read_bytes": pl.Float64,
+# What grows in an execution, in the units of `executions`.
+GROWTH = {"system_s": pl.Float64(), "minor_faults": pl.Float64(), "read_bytes": pl.Float64()}
+EXECUTIONS: dict[str, pl.DataType] = {
+    "phase": pl.Categorical(),
+    "pass": pl.UInt32(),
+    "operation": pl.Categorical(),
+    "seconds": pl.Float64(),
+    **GROWTH,
 }
 
 
@@ -33,10 +33,11 @@ def readings(events: pl.DataFrame, tasks: pl.DataFrame) -> pl.DataFrame:
 
     A counter that is missing or decreased is null, never 0.
     """
+    read = events.join(tasks.select("sequence"), on="sequence", how="semi")
     timed = (
-        measured(events)
+        measured(read, "sequence", "operation", "outcome", "started_ns", "finished_ns")
         .filter(pl.col("outcome") == "ok")
-        .select("sequence", "operation", "started_ns", "finished_ns")
+        .drop("outcome")
         .with_columns((pl.col("finished_ns") - pl.col("started_ns")).alias("wall_ns"))
     )
     tasks = tasks.with_columns(pl.col("edge").cast(pl.String))
@@ -68,30 +69,38 @@ def readings(events: pl.DataFrame, tasks: pl.DataFrame) -> pl.DataFrame:
 def executions(events: pl.DataFrame, tasks: pl.DataFrame | None) -> pl.DataFrame:
     """Return the kernel counters of each successful execution of any phase.
 
-    Counters that were not measured, or decreased, are null.
+    Columns: phase and operation (categories, because a load has millions of executions), pass,
+    seconds, system_s, minor_faults, read_bytes; sorted by start. Counters that were not measured,
+    or decreased, are null.
     """
     done = (
-        plain(events)
+        events.lazy()
         .filter(pl.col("outcome") == "ok")
-        .with_columns(((pl.col("finished_ns") - pl.col("started_ns")) * NS).alias("seconds"))
-    )
-    if tasks is None:
-        grown = pl.DataFrame(schema={"sequence": pl.UInt64})
-    else:
-        edges = tasks.with_columns(pl.col("edge").cast(pl.String))
-        start, end = (edges.filter(pl.col("edge") == edge) for edge in ("start", "end"))
-        grown = start.join(end, on="sequence", suffix="_end").select(
+        .select(
             "sequence",
-            (_growth("system_ns") * NS).alias("system_s"),
-            _growth("minor_faults"),
-            _growth("read_bytes"),
+            "phase",
+            "pass",
+            "operation",
+            "started_ns",
+            ((pl.col("finished_ns") - pl.col("started_ns")) * NS).alias("seconds"),
         )
-    joined = done.join(grown, on="sequence", how="left")
-    columns = [
-        (pl.col(name) if name in joined.columns else pl.lit(None)).cast(kind).alias(name)
-        for name, kind in EXECUTIONS.items()
-    ]
-    return joined.sort("started_ns").select(columns)
+        .sort("started_ns")
+        .drop("started_ns")
+        .collect()
+    )
+    if tasks is None or tasks.is_empty():
+        unknown = [pl.lit(None, kind).alias(name) for name, kind in GROWTH.items()]
+        return done.drop("sequence").with_columns(unknown)
+    edges = tasks.with_columns(pl.col("edge").cast(pl.String))
+    start, end = (edges.filter(pl.col("edge") == edge) for edge in ("start", "end"))
+    grown = start.join(end, on="sequence", suffix="_end").select(
+        "sequence",
+        (_growth("system_ns") * NS).alias("system_s"),
+        _growth("minor_faults").cast(pl.Float64),
+        _growth("read_bytes").cast(pl.Float64),
+    )
+    joined = done.join(grown, on="sequence", how="left", maintain_order="left")
+    return joined.select(list(EXECUTIONS))
 
 
 def _growth(name: str) -> pl.Expr:

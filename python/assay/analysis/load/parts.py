@@ -11,7 +11,7 @@ from assay.analysis.counters.engine_counters import around, last_look, plain_rea
 from assay.analysis.counters.index_work import Span
 from assay.analysis.counters.objects import declared_tables, object_tables
 from assay.analysis.load.mixes import steady_since_ns
-from assay.analysis.operations import plain, window_ns
+from assay.analysis.operations import window_ns
 
 if TYPE_CHECKING:
     from assay.analysis.counters.objects import ObjectTable
@@ -51,7 +51,7 @@ def parts(events: pl.DataFrame, steady_ns: int | None = None) -> Parts | None:
     window = window_ns(events)
     if window is None:
         return None
-    begun, ended = int(plain(events)["started_ns"].min()), window[1]  # type: ignore[arg-type]
+    begun, ended = int(events["started_ns"].min()), window[1]  # type: ignore[arg-type]
     at, phrase = window[0], "until the measured part began"
     if steady_ns is not None and begun < steady_ns < ended:
         at, phrase = steady_ns, "until it was steady"

@@ -112,7 +112,9 @@ def sequence_of(run: Run, since_ns: int | None = None) -> Sequence | None:
     if declared is None or not phase.get("in_order"):
         return None
     limit_s = run.facts["plan"].get("operation_deadline_ns", 0) * NS
-    times = whole_mixes(measured(run.table("events")), len(phase["operations"]), limit_s)
+    columns = ("pass", "operation", "started_ns", "finished_ns", "outcome", "error")
+    events = measured(run.table("events"), *columns)
+    times = whole_mixes(events, len(phase["operations"]), limit_s)
     if since_ns is not None:
         times = times.filter(pl.col("started_ns").min().over("pass") >= since_ns)
     if times.is_empty():

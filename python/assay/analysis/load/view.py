@@ -57,14 +57,14 @@ def load_view(run: Run) -> LoadView | None:
         return None
     interval_s = interval_for(window.seconds, SERIES_INTERVALS_MAX)
     waiting = run_backlog(times, window, load)
+    series = with_waiting(by_interval(times, window, interval_s), waiting)
     ended = succeeded(times)
-    curves = _curves(ended)
     return LoadView(
         interval_s=interval_s,
-        series=with_waiting(by_interval(times, window, interval_s), waiting),
+        series=series,
         heat=heat_map(ended, window),
         heat_column_s=heat_column_s(window),
-        curves=curves,
+        curves=_curves(ended),
         backlog=None if waiting is None else _thinned(waiting),
     )
 

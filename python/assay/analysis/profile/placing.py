@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from assay.analysis.operations import is_measured, plain
+from assay.analysis.operations import is_measured
 
 # Name of the operation for samples that cannot be assigned to a single operation.
 ALL_TOGETHER = "all operations"
@@ -23,7 +23,8 @@ def measured_passes(events: pl.DataFrame) -> pl.DataFrame:
     Columns: sequence, session, operation, started_ns, finished_ns; ordered by start.
     """
     return (
-        plain(events.filter(is_measured(events)))
+        events.lazy()
+        .filter(is_measured(events))
         .drop_nulls(["started_ns", "finished_ns"])
         .select(
             pl.col("sequence").cast(pl.UInt64),
@@ -33,6 +34,8 @@ def measured_passes(events: pl.DataFrame) -> pl.DataFrame:
             "finished_ns",
         )
         .sort("started_ns")
+        .with_columns(pl.col("operation").cast(pl.String))
+        .collect()
     )
 
 

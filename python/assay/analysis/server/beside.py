@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from assay.analysis.operations import NS, measured, window_of
+from assay.analysis.operations import NS, is_counted, window_of
 from assay.analysis.server.other_work import STREAM as OTHER_WORK
 from assay.analysis.server.sessions import (
     NEEDED,
@@ -122,8 +122,9 @@ def client_queue_share(run: Run) -> float | None:
         return None
     driver = processes.filter(pl.col("account").cast(pl.String) == ACCOUNT_DRIVER)
     edges = edges_around(driver["time_ns"], *window)
-    events = measured(run.table("events"))
-    service_ns = events.select((pl.col("finished_ns") - pl.col("started_ns")).sum()).item()
+    events = run.table("events")
+    took_ns = (pl.col("finished_ns") - pl.col("started_ns")).filter(is_counted(events))
+    service_ns = events.select(took_ns.sum()).item()
     if edges is None or not service_ns:
         return None
     queued = process_growth(driver, *edges)["run_delay_ns"]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from assay.analysis.operations import NS, measured, window_ns
+from assay.analysis.operations import NS, is_counted, window_ns
 
 if TYPE_CHECKING:
     from assay.record.reader import Run
@@ -84,7 +84,9 @@ def _failover(run: Run, row: dict[str, Any]) -> tuple[float | None, float | None
     if window is None or time_ns < window[0]:
         return None, None
     since_s = (time_ns - window[0]) * NS
-    successes = measured(events).filter(pl.col("outcome") == "ok").sort("finished_ns")
+    ok = is_counted(events) & (pl.col("outcome") == "ok")
+    columns = ("session", "started_ns", "finished_ns")
+    successes = events.lazy().filter(ok).select(columns).sort("finished_ns").collect()
     ends = successes["finished_ns"]
     first = successes.filter(
         (pl.col("session") == row["first_session"]) & (pl.col("finished_ns") <= time_ns)

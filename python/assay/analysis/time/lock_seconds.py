@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from assay.analysis.counters.engine_counters import declared, figures
-from assay.analysis.profile.placing import measured_passes
+from assay.analysis.operations import window_of
 from assay.analysis.waits.rules import LOCK, all_waits
 
 if TYPE_CHECKING:
@@ -59,11 +59,11 @@ def counted_lock_seconds(run: Run) -> float | None:
     if not facts or not run.has("engine"):
         return None
     shown = [figure for figure in declared(facts)[0] if figure.name == COUNTER]
-    passes = measured_passes(run.table("events"))
-    if not shown or passes.is_empty():
+    window = window_of(run)
+    if not shown or window is None:
         return None
     readings = figures(run.table("engine"), shown).drop_nulls("value").sort("time_ns")
-    begun_ns, ended_ns = passes["started_ns"].min(), passes["finished_ns"].max()
+    begun_ns, ended_ns = window
     times, values = readings["time_ns"].to_numpy(), readings["value"].to_numpy()
     if not len(times) or times[0] > begun_ns or times[-1] < ended_ns or (np.diff(values) < 0).any():
         return None
@@ -76,12 +76,12 @@ def _row_lock_share(run: Run) -> float:
     if not run.has("activity"):
         return 1.0
     rules = all_waits(run.facts["engine"].get("waits"))
-    passes = measured_passes(run.table("events"))
+    window = window_of(run)
+    if window is None:
+        return 1.0
     events = (
         run.table("activity")
-        .filter(
-            pl.col("time_ns").is_between(passes["started_ns"].min(), passes["finished_ns"].max())
-        )
+        .filter(pl.col("time_ns").is_between(*window))
         .select(pl.col("wait_event_type", "wait_event").cast(pl.String))
         .drop_nulls()
     )

@@ -172,8 +172,8 @@ def named_spans(run: Run, spans: pl.DataFrame, placed: pl.DataFrame | None = Non
     """
     placed = spans if placed is None else placed
     rules = all_waits(run.facts["engine"].get("waits"))
-    under_way = run.table("events").drop_nulls(["started_ns", "finished_ns"])
-    resting = addresses_at_rest(spans, under_way.select("started_ns", "finished_ns"))
+    under_way = run.table("events").select("started_ns", "finished_ns").drop_nulls()
+    resting = addresses_at_rest(spans, under_way)
     machine = run.environment.get("host", {}).get("machine") or MACHINE
     activity = run.table("activity") if run.has("activity") else None
     return causes_by_word(causes_by_kernel(placed, resting, rules, machine), activity, rules)
@@ -360,12 +360,25 @@ def _of_sessions(run: Run, spans: pl.DataFrame, passes: pl.DataFrame) -> Terms:
         .join(totals.drop("operation"), how="cross")
         .select("operation", *[pl.col(name) * pl.col("share") for name in COUNTED])
     )
-    existence = (
-        existed(serving, passes)
+    there = _existence_of_sessions(serving, passes)
+    return Terms(counted, ticks_share(run, counted, serving["pid"]), there, placed)
+
+
+def _existence_of_sessions(lives: pl.DataFrame, passes: pl.DataFrame) -> pl.DataFrame:
+    """Return the time in which sessions' threads existed within executions.
+
+    Columns: operation, kind, existed_ns. One session after another is counted, because there is a
+    row for each thread in each execution.
+    """
+    needed = lives.select("session", "kind", "born_ns", "over_ns")
+    sums = [
+        existed(own, passes)
         .group_by("operation", "kind", maintain_order=True)
         .agg(pl.col("existed_ns").sum())
-    )
-    return Terms(counted, ticks_share(run, counted, serving["pid"]), existence, placed)
+        for own in needed.partition_by("session")
+    ]
+    whole = pl.concat(sums) if sums else existed(needed, passes)
+    return whole.group_by("operation", "kind", maintain_order=True).agg(pl.col("existed_ns").sum())
 
 
 def _passes(run: Run, read: pl.DataFrame) -> pl.DataFrame:

@@ -15,7 +15,7 @@ from assay.analysis.causes import PARTS, UNCOVERED
 from assay.analysis.cluster.nodes import shares_threads
 from assay.analysis.host.slowing import is_stopped
 from assay.analysis.host.task_counters import readings
-from assay.analysis.operations import NS, measured
+from assay.analysis.operations import NS, is_counted
 from assay.analysis.profile.placing import ALL_TOGETHER
 from assay.analysis.time.lock_seconds import with_counted_locks
 from assay.analysis.time.split import disk_states_ns, split_table
@@ -141,12 +141,8 @@ def _counted(run: Run, events: pl.DataFrame) -> dict[str, dict[str, Any]]:
 def _service_s(events: pl.DataFrame) -> dict[str, float]:
     """Return the total seconds of all executions, by operation."""
     length = (pl.col("finished_ns") - pl.col("started_ns")).sum() * NS
-    return dict(
-        measured(events)
-        .group_by("operation", maintain_order=True)
-        .agg(length.alias("s"))
-        .iter_rows()
-    )
+    counted = events.lazy().filter(is_counted(events)).group_by("operation", maintain_order=True)
+    return dict(counted.agg(length.alias("s")).collect().iter_rows())
 
 
 def _shares(row: dict[str, Any], wall_s: float | None) -> dict[str, Any]:

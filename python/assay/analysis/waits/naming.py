@@ -51,17 +51,18 @@ def addresses_at_rest(spans: pl.DataFrame, under_way: pl.DataFrame) -> pl.DataFr
         spans: Spans from `spans_of`.
         under_way: started_ns and finished_ns of all operations in all phases.
     """
-    busy = under_way.sort("started_ns").with_columns(
-        pl.col("finished_ns").cum_max().shift(1).alias("over_ns")
-    )
-    rests = busy.filter(pl.col("over_ns") < pl.col("started_ns")).select(
-        pl.col("over_ns").alias("rest_ns"), pl.col("started_ns").alias("rest_over_ns")
+    # Nothing runs before the next start if as many operations have ended as have started.
+    started, finished = (under_way[name].sort() for name in ("started_ns", "finished_ns"))
+    ended, next_start = finished[:-1], started[1:]
+    is_rest = ended < next_start
+    rests = pl.DataFrame(
+        {"rest_ns": ended.filter(is_rest), "rest_over_ns": next_start.filter(is_rest)}
     )
     waiting = spans.drop_nulls("address").sort("last_look_ns")
     last_rest = waiting.join_asof(
-        rests.sort("rest_ns"), left_on="last_look_ns", right_on="rest_ns", strategy="backward"
+        rests, left_on="last_look_ns", right_on="rest_ns", strategy="backward"
     )
-    begun, over = busy["started_ns"].min(), busy["finished_ns"].max()
+    begun, over = under_way["started_ns"].min(), under_way["finished_ns"].max()
     around = (pl.col("first_look_ns") < begun) | (pl.col("last_look_ns") > over)
     resting = around | (pl.col("first_look_ns") < pl.col("rest_over_ns"))
     return last_rest.filter(resting).select("pid", "address").unique()

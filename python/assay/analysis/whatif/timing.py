@@ -12,9 +12,8 @@ import polars as pl
 from assay.analysis.causes import CAUSES, PARTS, UNCOVERED
 from assay.analysis.composite.played import played
 from assay.analysis.composite.sensitivity import interval_seconds
-from assay.analysis.load.latency import measured_times, succeeded
 from assay.analysis.load_plan import load_of
-from assay.analysis.operations import NS, measured
+from assay.analysis.operations import NS, is_counted
 from assay.analysis.profile.samples import UNCLASSIFIED, matrix, read_profile
 from assay.analysis.summarise import cpus_allowed, pinned_cpus
 from assay.model.errors import RecordUnreadableError, UsageError
@@ -260,16 +259,21 @@ def _operations_of_mix(
     operations: list[OperationSummary], events: pl.DataFrame
 ) -> list[TimedOperation]:
     """Return the operations of a load with their mean times."""
-    ended = succeeded(measured_times(events))
-    means = ended.group_by(pl.col("operation").cast(pl.String), maintain_order=True).agg(
-        pl.col("service_ns").mean() * NS, pl.len()
+    service = (pl.col("finished_ns") - pl.col("started_ns")).mean() * NS
+    means = (
+        events.lazy()
+        .filter(is_counted(events) & (pl.col("outcome") == "ok"))
+        .group_by("operation", maintain_order=True)
+        .agg(service.alias("seconds"), pl.len())
+        .collect()
     )
     by_operation = {name: (seconds, count) for name, seconds, count in means.iter_rows()}
+    whole = int(means["len"].sum())
     return [
         TimedOperation(
             name=operation.name,
             seconds=by_operation[operation.name][0],
-            weight=by_operation[operation.name][1] / ended.height,
+            weight=by_operation[operation.name][1] / whole,
             thread_s=_thread_s(operation, by_operation[operation.name][0]),
             threads=operation.threads_at_work,
         )
@@ -292,12 +296,17 @@ def _passes(events: pl.DataFrame) -> dict[str, tuple[float | None, ...]]:
     service = pl.when(pl.col("outcome") == "ok").then(
         (pl.col("finished_ns") - pl.col("started_ns")) * NS
     )
-    table = measured(events).select("operation", "pass", service.alias("seconds"))
-    whole = table.select(pl.col("pass").unique().sort())
+    means = (
+        events.lazy()
+        .filter(is_counted(events))
+        .group_by("operation", "pass", maintain_order=True)
+        .agg(service.mean().alias("seconds"))
+        .collect()
+    )
+    whole = means.select(pl.col("pass").unique().sort())
     by_operation = {}
-    for key, part in table.partition_by("operation", as_dict=True).items():
-        means = part.group_by("pass", maintain_order=True).agg(pl.col("seconds").mean())
-        joined = whole.join(means, on="pass", how="left", maintain_order="left")
+    for key, part in means.partition_by("operation", as_dict=True).items():
+        joined = whole.join(part, on="pass", how="left", maintain_order="left")
         by_operation[str(key[0])] = tuple(joined["seconds"].to_list())
     return by_operation
 

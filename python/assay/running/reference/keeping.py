@@ -59,7 +59,7 @@ def operation_answers(
     """Return the answer of each operation of a run, compared with those stored in a folder."""
     grammar = grammar_of(dialects)
     executed = executions(run.table("events"), None)
-    answered = set(executed["operation"])
+    answered = set(executed["operation"].unique())
     return [
         _answer(run, name, grammar, folder, kept.get(name))
         if name in answered

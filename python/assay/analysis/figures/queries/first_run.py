@@ -15,7 +15,7 @@ from assay.analysis.findings.shape.first_run import first_and_second
 from assay.analysis.host.state import starting_state
 from assay.analysis.host.task_counters import executions
 from assay.analysis.metrics import metric_of_run
-from assay.analysis.operations import measured
+from assay.analysis.operations import is_measured
 from assay.analysis.quantities import (
     BYTES,
     COUNT,
@@ -149,8 +149,10 @@ def _power_test_pairs(run: Run) -> pl.DataFrame | None:
     if run.facts.get("test") is None:
         return None
     tasks = run.table("tasks") if run.has("tasks") else None
-    played = executions(measured(run.table("events")), tasks)
-    phases = sorted({name for name in played["phase"] if name.startswith(f"{PHASE_POWER}-")})
+    executed = executions(run.table("events"), tasks)
+    played = executed.filter(is_measured(executed))
+    names = played["phase"].unique().to_list()
+    phases = sorted(name for name in names if name.startswith(f"{PHASE_POWER}-"))
     if len(phases) < 2:  # noqa: PLR2004 - first and second
         return None
     return first_and_second(played, *phases[:2])
