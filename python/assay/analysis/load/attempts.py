@@ -16,7 +16,7 @@ STREAM = "attempts"
 
 def retries_by_class(run: Run) -> dict[str, dict[str, int]]:
     """Return the number of retried attempts in the measured part, by operation and error class."""
-    if not run.has(STREAM):
+    if not run.has(STREAM) or run.table(STREAM).is_empty():
         return {}
     events = run.table("events")
     counted = (

@@ -97,7 +97,8 @@ def _statements(run: Run, ok: pl.DataFrame) -> dict[str, int]:
     Operations of a single statement are left out.
     """
     events_by_name: dict[str, int] = {}
-    for part in run.parts(STATEMENTS_STREAM) if run.has(STATEMENTS_STREAM) else ():
+    parts = run.parts(STATEMENTS_STREAM) if run.has(STATEMENTS_STREAM) else ()
+    for part in (part for part in parts if not part.is_empty()):
         for name, count in _by_operation(part.join(ok, on="sequence", how="semi")):
             events_by_name[name] = events_by_name.get(name, 0) + count
     return events_by_name
@@ -113,7 +114,7 @@ def _attempts(run: Run, ok: pl.DataFrame) -> pl.DataFrame:
 
     Columns: operation, ns, and statements if recorded.
     """
-    if not run.has(ATTEMPTS):
+    if not run.has(ATTEMPTS) or run.table(ATTEMPTS).is_empty():
         return pl.DataFrame(schema={"operation": pl.String, "ns": pl.Int64, ANSWERED: pl.Int64})
     failed = run.table(ATTEMPTS).join(ok, on="sequence", how="semi")
     length = (pl.col("finished_ns") - pl.col("started_ns")).alias("ns")
