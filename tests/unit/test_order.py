@@ -188,7 +188,7 @@ def filled(tmp_path: Path, **asked: Any) -> Filled:
     engine = Filled()
     load_facts = {
         "language": "sql",
-        "setup": ["tables"],
+        "setup": {"schema.sql": "tables"},
         "keys": ["a;", "b;"],
         "tables": ["region", "nation", "supplier"],
         "sets": 0,

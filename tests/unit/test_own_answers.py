@@ -235,6 +235,39 @@ class TestVerdict:
         assert "assay answers ... --keep" in result.reason
 
 
+class TestStatementsWithoutAResult:
+    """An UPDATE returns neither rows nor columns; a query without rows has its columns."""
+
+    def changing(self, synthetic: SyntheticRun, *names: str) -> SyntheticRun:
+        for event in synthetic.events:
+            if event["operation"] in names:
+                event |= {"rows": 0, "digest": 0}
+        for name in names:
+            del synthetic.results[name]
+        return synthetic
+
+    def test_they_are_not_compared(self, synthetic: SyntheticRun) -> None:
+        run = self.changing(synthetic, "a").write()
+        (run.dir / "raw" / "results" / "expected" / "a.csv").unlink()
+        result = check_answers.check(run)
+        assert result.verdict == Verdict.VALID
+        assert result.reason == "1 of 1 answers right, in every pass"
+
+    def test_a_run_of_nothing_else_says_so(self, synthetic: SyntheticRun) -> None:
+        run = self.changing(synthetic, "a", "b").write()
+        for name in ("a", "b"):
+            (run.dir / "raw" / "results" / "expected" / f"{name}.csv").unlink()
+        result = check_answers.check(run)
+        assert (result.verdict, result.measured) == (Verdict.VALID, False)
+        assert result.reason == "answers not compared: no operation returns rows"
+
+    def test_where_rows_are_expected_their_lack_is_no_right_answer(
+        self, synthetic: SyntheticRun
+    ) -> None:
+        result = check_answers.check(self.changing(synthetic, "a").write())
+        assert result.verdict == Verdict.UNKNOWN
+
+
 def test_answers_of_generated_data_are_not_taken(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="already has reference answers for tpch"):
         answers("tpch", runs=tmp_path, engine="duckdb")

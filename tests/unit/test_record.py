@@ -14,7 +14,7 @@ import pytest
 from assay.model.errors import RecordUnreadableError, RunFailedError, UsageError
 from assay.record import writer
 from assay.record.layout import SCHEMA_VERSION
-from assay.record.reader import Run, find_run, list_runs
+from assay.record.reader import Run, find_measured_run, find_run, list_runs
 from assay.record.writer import RunWriter, ensure_runs_dir, new_run_id, write_json
 from assay.report.results.runs import unjudged_row
 from tests.conftest import SyntheticRun, write_stream
@@ -257,6 +257,17 @@ class TestFindingARun:
     def test_an_unknown_name_suggests_the_nearest(self, runs: Path) -> None:
         with pytest.raises(RecordUnreadableError, match=f"did you mean '{OLD}'"):
             find_run(OLD[:-1] + "b", runs)
+
+    def test_the_name_of_a_workload_is_answered_with_its_newest_run(self, runs: Path) -> None:
+        with pytest.raises(RecordUnreadableError, match=f"the newest of tpch is {NEW}"):
+            find_run("tpch", runs)
+
+    def test_a_run_that_measured_nothing_is_refused_with_its_reason(self, tmp_path: Path) -> None:
+        made(tmp_path, OLD)
+        ended = {"status": "failed", "reason": "schema.sql: syntax error\nLINE 1: x"}
+        write_json(tmp_path / OLD / "run.json", {"schema": 1, "id": OLD, **ended})
+        with pytest.raises(RecordUnreadableError, match=r": schema\.sql: syntax error\. Name"):
+            find_measured_run("latest", tmp_path)
 
     @pytest.mark.parametrize("name", ["latest", OLD])
     def test_without_runs_the_message_says_how_to_make_one(self, tmp_path: Path, name: str) -> None:

@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from assay.cli.shared.output import folded
+
 ASSAY = str(Path(sys.executable).parent / "assay")
 
 
@@ -52,3 +54,8 @@ def test_closed_streams_are_no_failure_and_no_file_takes_their_place(tmp_path: P
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
     written = "".join(path.read_text("utf-8") for path in (tmp_path / "own").rglob("*.*"))
     assert "select" in written
+
+
+def test_a_message_of_several_lines_is_one_line_without_its_pointer() -> None:
+    message = 'error at "b"\nLINE 1: select 1 frm b\n                     ^\nThe statement: x'
+    assert folded(message) == 'error at "b" LINE 1: select 1 frm b The statement: x'

@@ -252,6 +252,9 @@ class TestFolder:
         a_folder(tmp_path, {"a.sql": "select 1"})
         with pytest.raises(UsageError, match=r"is not a folder; did you mean 'my-queries'\?"):
             find_workload(f"{tmp_path}/my-querys")
+        (tmp_path / "my-query-results").mkdir()
+        with pytest.raises(UsageError, match=r"; known: my-queries$"):
+            find_workload(f"{tmp_path}/else")
         with pytest.raises(UsageError, match=r"/nowhere is not there either"):
             find_workload("/nowhere/x")
 

@@ -18,8 +18,6 @@ from assay.model.verdict import NOT_COMPARED, CheckResult, Verdict
 from assay.record.layout import changing_result
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from assay.record.reader import Run
 
 NAME = "answers"
@@ -33,7 +31,7 @@ def check(run: Run) -> CheckResult:
     if (reason := _no_answers(run)) is not None:
         return CheckResult(NAME, Verdict.UNKNOWN, reason)
     refresh = Refresh.of(run.facts.get("test"))
-    counted = _counted_instead(run, run.facts["plan"]["operations"])
+    counted = _not_to_compare(run)
     asked = executions(run.table("events"), refresh, without=counted)
     judgement = _Judgement(run, refresh, asked)
     if judgement.wrong:
@@ -51,6 +49,8 @@ def check(run: Run) -> CheckResult:
         return CheckResult(NAME, Verdict.UNKNOWN, why_unknown)
     if asked.is_empty():
         reason = "answers not compared: all values are drawn at each execution; rows are counted"
+        if counted == _without_result(run):
+            reason = "answers not compared: no operation returns rows"
         return CheckResult(NAME, Verdict.VALID, reason, measured=False)
     return CheckResult(NAME, Verdict.VALID, _all_right(run, asked, judgement))
 
@@ -284,7 +284,7 @@ def _why_unknown(run: Run, refresh: Refresh | None, judgement: _Judgement) -> st
         return f"answers not verified: {why}"
     answered = judgement.asked["operation"].n_unique()
     names = set(run.facts["plan"]["operations"])
-    planned = len(names - _counted_instead(run, names))
+    planned = len(names - _not_to_compare(run))
     # Forced plans that take too long are cut off; the outcomes check reports them.
     if answered < planned and not run.facts["request"].get("forced"):
         return f"{answered} of {planned} answers right; the other answers were not returned"
@@ -323,11 +323,32 @@ def _planned_executions(run: Run, refresh: Refresh | None) -> int:
     return run.table("events").filter(~pl.col("operation").is_in(functions)).height
 
 
-def _counted_instead(run: Run, operations: Iterable[str]) -> set[str]:
-    """Return operations whose rows are only counted or read, not compared."""
+def _not_to_compare(run: Run) -> set[str]:
+    """Return operations without a result, or whose rows are only counted or read."""
     workload = run.facts["workload"]
     counted = {*workload.get("rows_expected", {}), *workload.get("programs", {})}
-    return counted & set(workload.get("drawn_operations", [])) & set(operations)
+    drawn = counted & set(workload.get("drawn_operations", []))
+    return (drawn & set(run.facts["plan"]["operations"])) | _without_result(run)
+
+
+def _without_result(run: Run) -> set[str]:
+    """Return operations that succeeded without any rows and columns, such as an UPDATE.
+
+    Of a query without rows, the columns are stored as a result. Operations whose rows are expected
+    are never among them.
+    """
+    returned = (
+        run.table("events")
+        .lazy()
+        .filter(pl.col("outcome") == "ok")
+        .group_by("operation")
+        .agg(pl.max("rows"), pl.max("digest"))
+        .filter((pl.col("rows") == 0) & (pl.col("digest") == 0))
+        .select(pl.col("operation").cast(pl.String))
+        .collect()
+    )
+    names = returned["operation"]
+    return {name for name in names if not run.results(name) and run.expected(name) is None}
 
 
 def _without(run: Run, judgement: _Judgement) -> str:

@@ -124,7 +124,27 @@ def _named(name: str, runs_dir: Path) -> Path:
         raise RecordUnreadableError(
             f"{len(matches)} runs in {runs_dir} begin with {name!r}: give a longer id."
         )
-    raise RecordUnreadableError(f"no run {name!r} in {runs_dir}; {suggestion(name, ids[-20:])}")
+    of_workload = [run_id for run_id in ids if f"-{name}-" in run_id]
+    advice = f"the newest of {name} is {of_workload[-1]}" if of_workload else ""
+    advice = advice or suggestion(name, ids[-20:])
+    raise RecordUnreadableError(f"no run {name!r} in {runs_dir}; {advice}")
+
+
+def find_measured_run(name: str, runs_dir: Path, *, or_observed: bool = False) -> Run:
+    """Find a workload's run like `find_workload_run`; a run that measured nothing is refused.
+
+    Raises:
+        RecordUnreadableError: As `find_workload_run`, or if the run ended before an operation was
+            executed; the message has the reason for its end.
+    """
+    run = find_workload_run(name, runs_dir, or_observed=or_observed)
+    if run.has("events") or run.complete or run.kind == KIND_OBSERVED:
+        return run
+    reason = str(run.facts.get("reason") or "it was killed").partition("\n")[0].rstrip(".")
+    raise RecordUnreadableError(
+        f"{run.id} measured nothing, because it ended before its first operation: {reason}. Name "
+        "another run: `assay runs` lists them."
+    )
 
 
 def find_workload_run(name: str, runs_dir: Path, *, or_observed: bool = False) -> Run:

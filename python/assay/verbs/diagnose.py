@@ -13,7 +13,7 @@ from assay.model.errors import RecordDamagedError, RecordUnreadableError, UsageE
 from assay.record.damage import refuse_damaged
 from assay.record.places import runs_dir
 from assay.record.predictions import append_prediction, read_predictions
-from assay.record.reader import Run, find_workload_run, took_s
+from assay.record.reader import Run, find_measured_run, took_s
 from assay.report.diagnosis.build import build_diagnosis
 from assay.report.diagnosis.document import diagnose_document
 from assay.report.diagnosis.remembering import decided_prediction
@@ -204,7 +204,7 @@ def _is_workload(what: str) -> bool:
 
 def _of_run(what: str, options: dict[str, Any], place: Path) -> _Asked:
     try:
-        pilot = find_workload_run(what, place)
+        pilot = find_measured_run(what, place)
     except RecordDamagedError:
         raise
     except RecordUnreadableError as error:

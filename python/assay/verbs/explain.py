@@ -15,7 +15,7 @@ from assay.analysis.work.rules import parse_rules
 from assay.model.errors import UsageError, suggestion
 from assay.record.places import runs_dir
 from assay.record.predictions import read_predictions
-from assay.record.reader import damage_reported, find_workload_run
+from assay.record.reader import damage_reported, find_measured_run
 from assay.report.build import run_document
 from assay.report.document import document
 from assay.report.page.difference import write_page
@@ -99,12 +99,12 @@ def explain(
     }
     _refuse_together(asked)
     place = runs_dir(runs)
-    record = find_workload_run(run, place, or_observed=against is None)
+    record = find_measured_run(run, place, or_observed=against is None)
     with damage_reported(record):
         rules = _rules(operations)
         most = None if all_symbols else SYMBOLS_MAX
         if against is not None:
-            pair = record, find_workload_run(against, place)
+            pair = record, find_measured_run(against, place)
             differ = _unequal_durability(pair, allowed=unequal_durability)
             return _difference(pair, rules, operation, None if html is None else Path(html), differ)
         if unclassified:

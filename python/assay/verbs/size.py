@@ -10,7 +10,7 @@ from assay.analysis.size.runs import measured_of
 from assay.analysis.study_runs import StudyRun
 from assay.model.errors import UsageError
 from assay.record.places import runs_dir
-from assay.record.reader import find_workload_run
+from assay.record.reader import find_measured_run
 from assay.report.results.size import Size
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def size(
     """
     place = runs_dir(runs)
     names = [which] if isinstance(which, str) else which
-    records = [find_workload_run(name, place) for name in names]
+    records = [find_measured_run(name, place) for name in names]
     taken = tuple(
         StudyRun("runs", {"scale": f"{run.facts['request']['scale']:g}"}, number, run)
         for number, run in enumerate(records, 1)

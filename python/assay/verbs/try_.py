@@ -12,7 +12,7 @@ from assay.record.damage import refuse_damaged
 from assay.record.layout import STATUS_COMPLETE
 from assay.record.places import runs_dir
 from assay.record.predictions import append_prediction, read_predictions
-from assay.record.reader import Run, find_workload_run, took_s
+from assay.record.reader import Run, find_measured_run, took_s
 from assay.report.sections.try_ import prediction, trial_document
 from assay.running.asked.request import RunRequest
 from assay.running.server.changed_tables import make_changes
@@ -73,7 +73,7 @@ def try_(
         RunFailedError: If a run ended early. The same call continues from there.
     """
     place = runs_dir(runs)
-    record = find_workload_run(run, place) if isinstance(run, str) else run
+    record = find_measured_run(run, place) if isinstance(run, str) else run
     refuse_damaged(record.dir)
     about = chosen(summarise(record).findings, finding) if isinstance(finding, str) else finding
     if keep and not allow_changes:

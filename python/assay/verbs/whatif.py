@@ -19,7 +19,7 @@ from assay.checks.judge import judge
 from assay.model.errors import UsageError, suggestion
 from assay.model.units import parse_duration_s
 from assay.record.places import runs_dir
-from assay.record.reader import find_workload_run
+from assay.record.reader import find_measured_run
 from assay.report.build import run_document
 from assay.report.results.what_if import WhatIf
 from assay.report.sections.what_if import judged_of, what_if
@@ -70,7 +70,7 @@ def whatif(
         RecordUnreadableError: If no run has this name, or its record is damaged.
     """
     supposed = list(_supposed([*changes, *named.items()]))
-    record = find_workload_run(run, runs_dir(runs))
+    record = find_measured_run(run, runs_dir(runs))
     measured = _measured(record)
     if not supposed:
         return WhatIf(run_document(record), None, what_if(measured))

@@ -387,11 +387,17 @@ def _files_named(facts: WorkloadFacts) -> Mapping[str, Sequence[str]]:
 
 
 def _neighbour(folder: Path) -> str:
-    """Return the sibling folder whose name is most similar to a missing one."""
+    """Return the workload's folder beside a missing one whose name is most similar to its name."""
     if folder.exists():
         return ": name the folder that it is in"
     parent = folder.parent
     if not parent.is_dir():
         return f": {parent} is not there either"
-    folders = sorted(path.name for path in parent.iterdir() if path.is_dir())
+    folders = sorted(path.name for path in parent.iterdir() if path.is_dir() and _has_queries(path))
     return f"; {suggestion(folder.name, folders)}" if folders else ""
+
+
+def _has_queries(folder: Path) -> bool:
+    """Return True if a folder looks like that of a workload."""
+    files = (MANIFEST, "*.sql", "*.rq", "operations/*.sql", "operations/*.rq")
+    return any(next(folder.glob(name), None) is not None for name in files)

@@ -10,9 +10,9 @@ def runs(*, runs: RunsDir = None, as_json: AsJson = False) -> None:
     """Lists the runs of a directory, oldest first: state, workload, engine, total time and id.
 
     The state of a complete run is its verdict. A run that ended early is `stopped`, `failed` or
-    `unended`. A run is `refused` if its engine did not accept the requested settings, so that no
-    operation was executed. A run is `unjudged` if no report of it was made by this version of
-    Assay.
+    `unended`. A run is `refused` if its engine did not accept the requested settings or the
+    workload's schema, so that no operation was executed. A run is `unjudged` if no report of it was
+    made by this version of Assay.
 
     \b
     Examples:

@@ -21,8 +21,15 @@ def complain(message: str) -> None:
 
 
 def folded(message: str) -> str:
-    """Return a message on one line; engines' messages may have several lines and advice."""
-    return " ".join(message.split())
+    """Return a message on one line; engines' messages may have several lines and advice.
+
+    Lines that only point at a place of the line above (`^`) are left out.
+    """
+    pointers = {"^", "~"}
+    lines = (
+        line for line in message.splitlines() if not line.strip() or set(line.strip()) - pointers
+    )
+    return " ".join(" ".join(lines).split())
 
 
 def say_json(document: object) -> None:

@@ -191,7 +191,7 @@ class DuckEngine:
         try:
             instance.handle.execute(sql)
         except duckdb.Error as error:
-            raise EngineError(f"DuckDB rejects the workload's schema: {error}") from error
+            raise EngineError(f"DuckDB reports an error: {error}") from error
 
     def prepare(self, instance: Instance, sql: str) -> None:
         """Run SQL statements on DuckDB one by one."""

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assay.engines.contract import Server
+from assay.engines.contract import EngineError, Server
 from assay.engines.loading import BulkLoads, HasKeys, LoadsTablesTogether, LoadsTriples
 from assay.model.errors import AssayError, RunFailedError
 from assay.model.language import SPARQL
@@ -92,9 +92,12 @@ def _fill_triples(
 def _fill_tables(
     engine: BulkLoads, instance: Instance, filling: Mapping[str, Any], tell: Tell
 ) -> Filled:
-    for number, script in enumerate(filling["setup"]):
+    for number, (file, script) in enumerate(filling["setup"].items()):
         tell("tables", number, len(filling["setup"]), "scripts")
-        engine.run_script(instance, script)
+        try:
+            engine.run_script(instance, script)
+        except EngineError as error:
+            raise EngineError(f"{file}: {error}") from error
     # If tables are loaded one after another, their keys are made likewise.
     streams = 1 if filling["load_order"] else filling["streams"]
     at_once = engine.tables_at_once(streams) if isinstance(engine, LoadsTablesTogether) else 1

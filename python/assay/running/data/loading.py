@@ -63,7 +63,7 @@ class Loading:
             keys |= refresh_keys(workload, dialects, scale, sets)
         order = self._asked.order
         return {
-            "setup": list(setup.values()),
+            "setup": setup,
             "keys": self._in_order(list(keys.values())),
             "tables": self._asked.tables,
             **workload.row_facts(scale, sets),
