@@ -11,6 +11,7 @@ from assay.analysis.findings.case import Case
 from assay.analysis.findings.client import counted_existence, skipped_rows
 from assay.analysis.findings.plans import function_per_row, range_join
 from assay.model.catalogue import Index
+from assay.model.finding import Advice
 from assay.model.plan import PlanNode
 from tests.cases import case, node, operation, plan, plans
 
@@ -129,6 +130,8 @@ class TestRunningTotal:
         assert "800 k rows of the same table in total, 400 each time" in finding.claim
         assert finding.effect_share == pytest.approx(0.9)
         assert (finding.to_try or "").startswith("for a sum over a range, use a window function")
+        assert "`assay try a-run range-join:q1` measures it" in (finding.to_try or "")
+        assert finding.advice == Advice("window-function", "q1", {}, finding.effect_share)
 
     @pytest.mark.parametrize(
         "twin",

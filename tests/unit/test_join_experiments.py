@@ -13,19 +13,22 @@ from assay.running.asked.request import RunRequest
 from assay.study.experiments.following import followed
 
 ENGINES = ("sqlite", "duckdb", "postgresql", "mysql", "mariadb")
+TABLE = "create table leads (id int not null primary key, phone int, mail int, n int)"
 TEXTS = {
     "buyers": "select distinct c.id from customers c join orders o on o.customer = c.id",
     "matches": "select l.id from leads l join contacts c on l.phone = c.phone or l.mail = c.mail",
     "kept": "select l.id from leads l left join contacts c on l.phone = c.phone",
     "seen": "select case when count(*) > 0 then 1 else 0 end from leads where phone = '7'",
     "both": "select 1; select 2",
+    "totals": "select id, (select sum(n) from leads b where b.id <= leads.id) from leads",
 }
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     workload = tmp_path / "sales"
-    workload.mkdir()
+    (workload / "schema").mkdir(parents=True)
+    (workload / "schema" / "tables.sql").write_text(TABLE, encoding="utf-8")
     for name, text in TEXTS.items():
         (workload / f"{name}.sql").write_text(text, encoding="utf-8")
     return workload
@@ -41,6 +44,11 @@ def folder(tmp_path: Path) -> Path:
             Advice("union-of-joins", "matches"),
             "matches with a union of joins",
             "matches/either-join",
+        ),
+        (
+            Advice("window-function", "totals"),
+            "totals with a window function",
+            "totals/running-total",
         ),
     ],
 )
@@ -62,6 +70,7 @@ def test_a_query_is_sent_in_another_form_once(
         (Advice("union-of-joins", "kept"), "kept: the query has a left join, and only inner joins"),
         (Advice("union-of-joins", "both"), "both: only a single SELECT query can be rewritten"),
         (Advice("exists-for-count", "kept"), "kept: the query compares no `count"),
+        (Advice("window-function", "seen"), "seen: the query computes each row from several"),
         (Advice("exists", "sold"), "has no operation 'sold'"),
     ],
 )

@@ -59,6 +59,7 @@ AdviceKind = Literal[
     "exists",
     "exists-for-count",
     "union-of-joins",
+    "window-function",
     "text-values",
     "stored-values",
     "alike-columns",

@@ -82,7 +82,7 @@ def _check_joins(block: Block, dialects: Sequence[str]) -> None:
             )
     trees = [block.select.args["from_"].this, *(join.this for join in joins)]
     for tree in trees:
-        if not _is_plain(tree):
+        if not is_plain(tree):
             raise UsageError(
                 f"{text_of(tree, dialects)} is no table or plain subquery, so it is not rewritten"
             )
@@ -90,7 +90,7 @@ def _check_joins(block: Block, dialects: Sequence[str]) -> None:
         raise UsageError("two tables of the query have the same name")
 
 
-def _is_plain(tree: exp.Expr) -> bool:
+def is_plain(tree: exp.Expr) -> bool:
     """Return True for a table or a derived table, as opposed to a function or a nested join."""
     if isinstance(tree, exp.Table):
         is_named = isinstance(tree.this, exp.Identifier)
