@@ -273,3 +273,36 @@ def test_a_running_total_is_sent_as_a_window_function(
         assert tried["verdict"] == "confirmed", tried["says"]
         assert tried["gain"]["share"] > 0.5
         assert tried["recommended"]
+
+
+RECIPES = """create table recipes (
+  id int primary key, published int not null, title varchar(60) not null,
+  method varchar(600) not null, key recipes_published (published, id)
+);
+insert into recipes
+select seq, (seq * 7919) % 1000003, concat('recipe ', seq), repeat('m', 500) from seq_1_to_60000;
+"""
+RECIPE_PAGE = "select id, title from recipes order by published, id limit 20 offset {skipped}"
+BY_LOOK_UP = "page with a look-up by key"
+
+
+@pytest.mark.parametrize("skipped", [40000, 0], ids=["cause", "counterpart"])
+def test_the_keys_of_a_page_far_behind_are_found_first(
+    server_place: Path, tmp_path: Path, skipped: int
+) -> None:
+    folder = folder_of(tmp_path, page=RECIPE_PAGE.format(skipped=skipped))
+    (folder / "schema").mkdir()
+    (folder / "schema" / "tables.sql").write_text(RECIPES, encoding="utf-8")
+    budget = "40s" if skipped else "20s"
+    given = (str(folder), "--engine", "mariadb", "--min-time", "300ms", "--budget", budget)
+    with server_laboratory(server_place) as lab:
+        document = diagnosed(lab, *given)
+        if not skipped:
+            assert BY_LOOK_UP not in json.dumps(document)
+            return
+        tried = tried_in(document)[BY_LOOK_UP]
+        assert tried["key"] == "skipped-rows:page"
+        # An index has the keys of all skipped rows, so that the table is read for 20 rows.
+        assert tried["verdict"] == "confirmed", tried["says"]
+        assert tried["gain"]["share"] > 0.4
+        assert tried["recommended"]

@@ -1,4 +1,4 @@
-"""Experiments that send a join in another form: the request that they make, and their refusals."""
+"""Experiments that send a query in another form: the request that they make, and their refusals."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ TEXTS = {
     "kept": "select l.id from leads l left join contacts c on l.phone = c.phone",
     "seen": "select case when count(*) > 0 then 1 else 0 end from leads where phone = '7'",
     "both": "select 1; select 2",
+    "page": "select mail from leads order by id limit 20 offset 2000",
     "totals": "select id, (select sum(n) from leads b where b.id <= leads.id) from leads",
 }
 
@@ -50,6 +51,7 @@ def folder(tmp_path: Path) -> Path:
             "totals with a window function",
             "totals/running-total",
         ),
+        (Advice("late-look-up", "page"), "page with a look-up by key", "page/far-page"),
     ],
 )
 def test_a_query_is_sent_in_another_form_once(
@@ -71,6 +73,7 @@ def test_a_query_is_sent_in_another_form_once(
         (Advice("union-of-joins", "both"), "both: only a single SELECT query can be rewritten"),
         (Advice("exists-for-count", "kept"), "kept: the query compares no `count"),
         (Advice("window-function", "seen"), "seen: the query computes each row from several"),
+        (Advice("late-look-up", "seen"), "seen: the query has no `limit` with an `offset`"),
         (Advice("exists", "sold"), "has no operation 'sold'"),
     ],
 )

@@ -60,6 +60,7 @@ AdviceKind = Literal[
     "exists-for-count",
     "union-of-joins",
     "window-function",
+    "late-look-up",
     "text-values",
     "stored-values",
     "alike-columns",

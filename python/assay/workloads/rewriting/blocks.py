@@ -100,8 +100,13 @@ class Query:
         return self._blocks[id(select)]
 
     def declared(self, table: exp.Table) -> DeclaredColumns:
-        """Return the declared columns of a table; empty if they are not known."""
-        return self._declared.get(table.name.lower(), DeclaredColumns({}))
+        """Return the declared columns of a table; empty if they are not known.
+
+        They are not known for a table of another schema, and for a common table.
+        """
+        name = table.name.lower()
+        is_other = bool(table.args.get("db")) or name in self.common
+        return DeclaredColumns({}) if is_other else self._declared.get(name, DeclaredColumns({}))
 
     def derived(self, block: Block, source: str) -> Block | None:
         """Return the block of a derived table; None for a plain or shared table."""

@@ -89,7 +89,8 @@ class _Tables:
             for definition in definitions
         }
         declared = DeclaredColumns(types)
-        if self.grammar in ENFORCED and len(types) == len(definitions):
+        is_other = schema.this.args.get("db")
+        if self.grammar in ENFORCED and len(types) == len(definitions) and not is_other:
             trees = [tree for tree in schema.find_all(*KEYS) if tree.find(exp.Identifier)]
             declared = declared.with_keys(trees)
             for definition in definitions:

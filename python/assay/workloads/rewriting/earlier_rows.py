@@ -13,13 +13,14 @@ from sqlglot import exp
 
 from assay.model.errors import UsageError
 from assay.workloads.rewriting.grammar import grammar_of, text_of
+from assay.workloads.rewriting.sorted_types import MYSQL, is_exact, is_sorted_as_compared
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from assay.workloads.rewriting.blocks import Block, Query
+    from assay.workloads.rewriting.declared import DeclaredColumns
 
-MYSQL = "mysql"
 # Grammars whose engines compare and sort values alike, and have the frames that are written here.
 WINDOWS = {"postgres", MYSQL, "sqlite", "duckdb"}
 # Comparisons of the inner column with the outer one: the same with both sides exchanged.
@@ -35,14 +36,6 @@ TOTALS = (exp.Sum, exp.Count, exp.Min, exp.Max, exp.Avg)
 # Options of an aggregate, and what its argument must not contain.
 OPTIONS = (exp.Filter, exp.Window, exp.WithinGroup, exp.IgnoreNulls, exp.RespectNulls)
 NOT_OF_ROW = (exp.AggFunc, exp.Query, exp.Window, exp.Distinct, exp.Order, exp.Star, exp.Limit)
-# Longest text of MySQL and MariaDB that a sort compares as a whole (`max_sort_length`).
-SORTED_LETTERS_MAX = 255
-_KINDS = exp.DataType.Type
-EXACT_KINDS = {
-    *exp.DataType.INTEGER_TYPES,
-    *exp.DataType.TEMPORAL_TYPES,
-    *(_KINDS.DECIMAL, _KINDS.UDECIMAL, _KINDS.DOUBLE, _KINDS.BOOLEAN, _KINDS.YEAR),
-}
 # Conditions that hold for all of several equal values, or for none.
 OF_VALUES = (
     *(exp.And, exp.Or, exp.Not, exp.Paren, exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE),
@@ -113,9 +106,14 @@ class EarlierRows:
     grammar: str | None
 
     @property
+    def declared(self) -> DeclaredColumns:
+        """Return the declared columns of the table; empty if they are not known."""
+        return self.query.declared(self.outer.table)
+
+    @property
     def nullable(self) -> list[exp.Column]:
         """Return the compared columns that may be null."""
-        required = self.query.declared(self.outer.table).required
+        required = self.declared.required
         return [column for column in self.compared if column.name.lower() not in required]
 
     @property
@@ -170,8 +168,7 @@ class EarlierRows:
     @property
     def has_no_ties(self) -> bool:
         """Return True if no two rows of a group have the same key."""
-        declared = self.query.declared(self.outer.table)
-        return declared.unique_in([column.name.lower() for column in self.compared])
+        return self.declared.unique_in([column.name.lower() for column in self.compared])
 
     def keeps(self, condition: exp.Expr) -> bool:
         """Return True if totals stay the same without rows that do not fulfil a condition.
@@ -189,21 +186,16 @@ class EarlierRows:
         chosen = [groups.get(_identity(column)) for column in columns]
         is_of_values = all(isinstance(node, OF_VALUES) for node in condition.walk())
         return is_of_values and all(
-            column is not None and (self.grammar != MYSQL or self._is_number(column))
+            column is not None and (self.grammar != MYSQL or is_exact(self.declared, column.name))
             for column in chosen
         )
-
-    def _is_number(self, column: exp.Column) -> bool:
-        """Return True if a column is compared as a number or a time, and not as a text."""
-        kind = _kind(self, column)
-        return kind is not None and kind.this in EXACT_KINDS
 
     def check(self, totals: Iterable[exp.AggFunc]) -> None:
         """Raise `UsageError` if a window function could have another value than an aggregate."""
         if self.grammar != MYSQL:
             return
         for column in self.compared:
-            if not is_sorted_as_compared(self, column):
+            if not is_sorted_as_compared(self.declared, column.name, self.grammar):
                 raise UsageError(
                     f"the type of {column.sql()} is not known as one that is sorted as it is"
                     " compared"
@@ -217,7 +209,9 @@ class EarlierRows:
             is_guarded = self.conditions or self.key in self.nullable
             if is_guarded and isinstance(total, (exp.Min, exp.Max)):
                 argument = of_outer(self, total).this
-                if not isinstance(argument, exp.Column) or not self._is_number(argument):
+                if not isinstance(argument, exp.Column) or not is_exact(
+                    self.declared, argument.name
+                ):
                     raise UsageError(f"{total.sql()} may have another type if rows are left out")
 
 
@@ -301,34 +295,6 @@ def of_outer(rows: EarlierRows, tree: exp.Expr) -> exp.Expr:
             column.set(qualifier, None)
         column.set("table", rows.outer.identifier)
     return made
-
-
-def is_sorted_as_compared(rows: EarlierRows, column: exp.Column) -> bool:
-    """Return True if MySQL and MariaDB sort a column's type as they compare it.
-
-    They compare an `enum` as a text, and sort it by its number. A sort compares only the beginning
-    of a long text.
-    """
-    kind = _kind(rows, column)
-    if kind is None or kind.this in EXACT_KINDS:
-        return kind is not None
-    length = kind.find(exp.DataTypeParam)
-    is_short = length is not None and length.name.isdigit()
-    return (
-        kind.this in (_KINDS.CHAR, _KINDS.VARCHAR)
-        and length is not None
-        and is_short
-        and int(length.name) <= SORTED_LETTERS_MAX
-    )
-
-
-def _kind(rows: EarlierRows, column: exp.Column) -> exp.DataType | None:
-    """Return the declared type of a column of the table; None if it is not known."""
-    text = rows.query.declared(rows.outer.table).types.get(column.name.lower())
-    if not text:
-        return None
-    kind = exp.DataType.build(text, dialect=rows.grammar, udt=True)
-    return kind if isinstance(kind, exp.DataType) else None
 
 
 def _check_same_table(query: Query, outer: Source, inner: Source) -> None:

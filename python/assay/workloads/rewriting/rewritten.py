@@ -101,8 +101,8 @@ def without(
         if name not in by_name and name not in SAME_RESULT:
             known = suggestion(name, list(by_name)) if by_name else "none can be removed from it"
             raise UsageError(f"the query has no part {name!r}: {known}")
-    # Single parts are removed first, because the computation then covers the rest. Another form of
-    # a join is that of the query without them.
+    # Single parts are removed first, because the computation then covers the rest. Another form is
+    # that of the query without them.
     ordered = sorted(
         dict.fromkeys(names), key=lambda name: (name in SAME_RESULT, name == COMPUTATION)
     )

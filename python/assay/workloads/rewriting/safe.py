@@ -60,11 +60,17 @@ def plain_block(query: Query, clauses: Container[str], dialects: Sequence[str]) 
         raise UsageError(
             "the query has a limit without an order, so that any of its rows may be returned"
         )
-    call = query.tree.find(*VOLATILE)
+    assigned = (node for node in query.tree.find_all(exp.PropertyEQ) if _is_variable(node.this))
+    call = query.tree.find(*VOLATILE) or next(assigned, None)
     if call is not None:
         text = text_of(call, dialects)
         raise UsageError(f"{text} may return another value each time it is computed")
     return block
+
+
+def _is_variable(tree: exp.Expr) -> bool:
+    """Return True for a variable of a MySQL session, to which each row may assign a value."""
+    return isinstance(tree, (exp.Parameter, exp.SessionParameter))
 
 
 def _check_joins(block: Block, dialects: Sequence[str]) -> None:
