@@ -240,3 +240,69 @@ def test_a_join_by_alternatives_is_sent_as_a_union_of_joins(
         assert tried["verdict"] == "confirmed", tried["says"]
         assert tried["gain"]["share"] > 0.5
         assert tried["recommended"]
+
+
+# Entries of 20 purses, so that each entry is joined with a thousand earlier ones on average.
+ENTRIES = """create table entries (id integer not null primary key, purse integer, cents integer);
+insert into entries select i, i % 20, i * 31 % 977 from range(40000) as made(i);
+"""
+BALANCES = """select e.id, sum(b.cents) as balance from entries as e join entries as b
+on b.purse = e.purse and {condition} group by e.id order by e.id
+"""
+BY_WINDOW = "balances with a window function"
+
+
+@pytest.mark.parametrize("condition", ["b.id <= e.id", "b.id = e.id"], ids=["cause", "counterpart"])
+def test_a_running_total_is_sent_as_a_window_function(
+    server_place: Path, tmp_path: Path, condition: str
+) -> None:
+    folder = folder_of(tmp_path, balances=BALANCES.format(condition=condition))
+    (folder / "schema").mkdir()
+    (folder / "schema" / "tables.sql").write_text(ENTRIES, encoding="utf-8")
+    is_cause = "<" in condition
+    budget = "1m" if is_cause else "30s"
+    given = (str(folder), "--engine", "duckdb", "--min-time", "300ms", "--budget", budget)
+    with server_laboratory(server_place) as lab:
+        document = diagnosed(lab, *given)
+        if not is_cause:
+            assert BY_WINDOW not in json.dumps(document)
+            return
+        tried = tried_in(document)[BY_WINDOW]
+        assert tried["key"] == "range-join:balances"
+        # A window reads each entry once instead of 40 million pairs.
+        assert tried["verdict"] == "confirmed", tried["says"]
+        assert tried["gain"]["share"] > 0.5
+        assert tried["recommended"]
+
+
+RECIPES = """create table recipes (
+  id int primary key, published int not null, title varchar(60) not null,
+  method varchar(600) not null, key recipes_published (published, id)
+);
+insert into recipes
+select seq, (seq * 7919) % 1000003, concat('recipe ', seq), repeat('m', 500) from seq_1_to_60000;
+"""
+RECIPE_PAGE = "select id, title from recipes order by published, id limit 20 offset {skipped}"
+BY_LOOK_UP = "page with a look-up by key"
+
+
+@pytest.mark.parametrize("skipped", [40000, 0], ids=["cause", "counterpart"])
+def test_the_keys_of_a_page_far_behind_are_found_first(
+    server_place: Path, tmp_path: Path, skipped: int
+) -> None:
+    folder = folder_of(tmp_path, page=RECIPE_PAGE.format(skipped=skipped))
+    (folder / "schema").mkdir()
+    (folder / "schema" / "tables.sql").write_text(RECIPES, encoding="utf-8")
+    budget = "40s" if skipped else "20s"
+    given = (str(folder), "--engine", "mariadb", "--min-time", "300ms", "--budget", budget)
+    with server_laboratory(server_place) as lab:
+        document = diagnosed(lab, *given)
+        if not skipped:
+            assert BY_LOOK_UP not in json.dumps(document)
+            return
+        tried = tried_in(document)[BY_LOOK_UP]
+        assert tried["key"] == "skipped-rows:page"
+        # An index has the keys of all skipped rows, so that the table is read for 20 rows.
+        assert tried["verdict"] == "confirmed", tried["says"]
+        assert tried["gain"]["share"] > 0.4
+        assert tried["recommended"]

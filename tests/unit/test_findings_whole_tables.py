@@ -11,6 +11,7 @@ from assay.analysis.findings.case import Case
 from assay.analysis.findings.client import counted_existence, skipped_rows
 from assay.analysis.findings.plans import function_per_row, range_join
 from assay.model.catalogue import Index
+from assay.model.finding import Advice
 from assay.model.plan import PlanNode
 from tests.cases import case, node, operation, plan, plans
 
@@ -35,6 +36,7 @@ class TestSortedPage:
         assert finding.effect_share == pytest.approx(1.0)
         assert finding.settle is not None
         assert "where key > ..." in (finding.to_try or "")
+        assert finding.advice is None
 
     def test_a_limit_has_the_rows_of_the_page(self) -> None:
         sorted_page = self.of(rows=None).plans["q1"][0].root
@@ -58,6 +60,37 @@ class TestSortedPage:
     )
     def test_its_twins_are_silent(self, twin: dict[str, Any]) -> None:
         assert skipped_rows.find(self.of(**twin)) == []
+
+    def test_an_order_by_a_key_finds_the_keys_of_the_page_first(self) -> None:
+        index = Index("recipes", "recipes_published", ("published", "id"), unique=True)
+        scan = node("scan", object="recipes", rows=6e4, seconds=0.9)
+        sort = node("sort", scan, condition="published, id", rows=6e4, seconds=0.1)
+        (finding,) = skipped_rows.find(run_of(sort, self.PAGE, 20, indexes={"recipes": (index,)}))
+        assert finding.advice == Advice("late-look-up", "q1", {}, finding.effect_share)
+        assert "`assay try a-run skipped-rows:q1` measures it" in (finding.to_try or "")
+
+    @pytest.mark.parametrize(
+        ("order", "facts", "is_advised"),
+        [
+            ("published desc, id", {}, True),
+            ("r.published", {}, False),
+            ("published + 1, id", {}, False),
+            ("published, id", {"unique": False}, False),
+            ("published, id", {"valid": False}, False),
+            ("published, id", {"predicate": "id > 7"}, False),
+        ],
+    )
+    def test_a_page_in_the_order_of_an_index(
+        self, order: str, facts: dict[str, Any], is_advised: bool
+    ) -> None:
+        key = Index("recipes", "recipes_key", ("id",), **{"unique": True} | facts)
+        scan = node("index scan", object="recipes", rows=2e4, seconds=0.9)
+        text = " ".join(("select * from recipes r order by", order, "limit 20 offset 20000"))
+        (finding,) = skipped_rows.find(
+            run_of(node("limit", scan, rows=20.0), text, indexes={"recipes": (key,)})
+        )
+        assert (finding.advice is not None) == is_advised
+        assert ("read its rows by key" in (finding.to_try or "")) == is_advised
 
 
 class TestCountedExistence:
@@ -129,6 +162,8 @@ class TestRunningTotal:
         assert "800 k rows of the same table in total, 400 each time" in finding.claim
         assert finding.effect_share == pytest.approx(0.9)
         assert (finding.to_try or "").startswith("for a sum over a range, use a window function")
+        assert "`assay try a-run range-join:q1` measures it" in (finding.to_try or "")
+        assert finding.advice == Advice("window-function", "q1", {}, finding.effect_share)
 
     @pytest.mark.parametrize(
         "twin",

@@ -1,4 +1,4 @@
-"""Experiments that send a join in another form: the request that they make, and their refusals."""
+"""Experiments that send a query in another form: the request that they make, and their refusals."""
 
 from __future__ import annotations
 
@@ -13,19 +13,23 @@ from assay.running.asked.request import RunRequest
 from assay.study.experiments.following import followed
 
 ENGINES = ("sqlite", "duckdb", "postgresql", "mysql", "mariadb")
+TABLE = "create table leads (id int not null primary key, phone int, mail int, n int)"
 TEXTS = {
     "buyers": "select distinct c.id from customers c join orders o on o.customer = c.id",
     "matches": "select l.id from leads l join contacts c on l.phone = c.phone or l.mail = c.mail",
     "kept": "select l.id from leads l left join contacts c on l.phone = c.phone",
     "seen": "select case when count(*) > 0 then 1 else 0 end from leads where phone = '7'",
     "both": "select 1; select 2",
+    "page": "select mail from leads order by id limit 20 offset 2000",
+    "totals": "select id, (select sum(n) from leads b where b.id <= leads.id) from leads",
 }
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     workload = tmp_path / "sales"
-    workload.mkdir()
+    (workload / "schema").mkdir(parents=True)
+    (workload / "schema" / "tables.sql").write_text(TABLE, encoding="utf-8")
     for name, text in TEXTS.items():
         (workload / f"{name}.sql").write_text(text, encoding="utf-8")
     return workload
@@ -42,6 +46,12 @@ def folder(tmp_path: Path) -> Path:
             "matches with a union of joins",
             "matches/either-join",
         ),
+        (
+            Advice("window-function", "totals"),
+            "totals with a window function",
+            "totals/running-total",
+        ),
+        (Advice("late-look-up", "page"), "page with a look-up by key", "page/far-page"),
     ],
 )
 def test_a_query_is_sent_in_another_form_once(
@@ -62,6 +72,8 @@ def test_a_query_is_sent_in_another_form_once(
         (Advice("union-of-joins", "kept"), "kept: the query has a left join, and only inner joins"),
         (Advice("union-of-joins", "both"), "both: only a single SELECT query can be rewritten"),
         (Advice("exists-for-count", "kept"), "kept: the query compares no `count"),
+        (Advice("window-function", "seen"), "seen: the query computes each row from several"),
+        (Advice("late-look-up", "seen"), "seen: the query has no `limit` with an `offset`"),
         (Advice("exists", "sold"), "has no operation 'sold'"),
     ],
 )

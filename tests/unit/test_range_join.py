@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from assay.analysis.findings.plans import range_join
-from assay.model.finding import Finding
+from assay.model.finding import Advice, Finding
 from tests.cases import case, node, operation, plan, plans
 
 CONDITION = "share = share and moment >= moment and moment < until"
@@ -69,7 +69,10 @@ def test_pairs_of_which_an_aggregate_keeps_few_are_suspected() -> None:
 def test_a_table_that_is_joined_with_itself_is_summed_by_a_window() -> None:
     (finding,) = reduced(other="prices")
     assert (finding.to_try or "").startswith("for a sum over a range, use a window function")
+    assert finding.advice == Advice("window-function", "q1", {}, finding.effect_share)
+    assert "`assay try a-run range-join:q1` measures it; or add" in (finding.to_try or "")
     (apart,) = reduced()
+    assert apart.advice is None
     assert (apart.to_try or "").startswith("add an equality")
 
 

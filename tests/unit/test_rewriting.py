@@ -8,7 +8,8 @@ from assay.model.errors import UsageError
 from assay.workloads.choosing import without_parts
 from assay.workloads.discovery import find_workload
 from assay.workloads.rewriting import parts, without, without_computation, without_part
-from assay.workloads.rewriting.grammar import columns_of, grammar_of, text_of
+from assay.workloads.rewriting.declared import declared_tables
+from assay.workloads.rewriting.grammar import grammar_of, text_of
 
 POSTGRESQL, DUCKDB, SQLITE, CLICKHOUSE = ("postgresql",), ("duckdb",), ("sqlite",), ("clickhouse",)
 TABLES = {"t": ("a", "b", "c"), "u": ("k", "d"), "v": ("n", "e")}
@@ -267,7 +268,8 @@ class TestGrammar:
 
     def test_columns_are_read_from_scripts(self) -> None:
         scripts = ("create table T (A int not null, b text); create index i on T (a)", "nonsense (")
-        assert columns_of(scripts, POSTGRESQL) == {"t": ("a", "b")}
+        tables = declared_tables(scripts, POSTGRESQL)
+        assert {name: tuple(columns) for name, columns in tables.items()} == {"t": ("a", "b")}
 
     def test_words_are_short_and_keep_what_is_quoted(self) -> None:
         import sqlglot

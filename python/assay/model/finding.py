@@ -59,6 +59,8 @@ AdviceKind = Literal[
     "exists",
     "exists-for-count",
     "union-of-joins",
+    "window-function",
+    "late-look-up",
     "text-values",
     "stored-values",
     "alike-columns",

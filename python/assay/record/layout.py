@@ -66,7 +66,9 @@ COMPUTATION = "computation"
 COUNTED_ROWS: Final = "counted-rows"
 DISTINCT_JOIN: Final = "distinct-join"
 EITHER_JOIN: Final = "either-join"
-SAME_RESULT = (COUNTED_ROWS, DISTINCT_JOIN, EITHER_JOIN)
+FAR_PAGE: Final = "far-page"
+RUNNING_TOTAL: Final = "running-total"
+SAME_RESULT = (COUNTED_ROWS, DISTINCT_JOIN, EITHER_JOIN, FAR_PAGE, RUNNING_TOTAL)
 
 STATUS_RUNNING = "running"
 # The starting state that loading left.

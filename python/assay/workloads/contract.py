@@ -15,7 +15,7 @@ from assay.workloads.captured import writing
 from assay.workloads.texts import MANIFEST, Statement, read_bytes, read_text
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
     from pathlib import Path
 
     from assay.model.language import Language
@@ -358,10 +358,13 @@ class Workload:
 
         return types_of(tuple(self.setup((), scale).values()), ())
 
-    def _table_columns(self, dialects: Sequence[str], scale: float) -> Mapping[str, Sequence[str]]:
-        from assay.workloads.rewriting.grammar import columns_of
+    def _table_columns(
+        self, dialects: Sequence[str], scale: float
+    ) -> Mapping[str, Collection[str]]:
+        from assay.workloads.rewriting.declared import declared_tables
 
-        return columns_of(tuple(self.setup(dialects, scale).values()), tuple(dialects))
+        scripts = {**self.setup(dialects, scale), **self.keys(dialects, scale)}
+        return declared_tables(tuple(scripts.values()), tuple(dialects))
 
     def _scripted(
         self, operation: str, dialects: Sequence[str], scale: float, seed: int | None

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
+from assay.workloads.rewriting.declared import DeclaredColumns
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
 # Clauses of a block that only define what is made of its rows.
 SHOWN = ("expressions", "group", "having", "order", "distinct", "windows", "qualify")
@@ -62,9 +64,14 @@ class Query:
         tables: Columns by table, as far as known.
     """
 
-    def __init__(self, tree: exp.Query, tables: Mapping[str, Sequence[str]]) -> None:
+    def __init__(self, tree: exp.Query, tables: Mapping[str, Collection[str]]) -> None:
         self.tree = tree
         self._tables = {name.lower(): frozenset(columns) for name, columns in tables.items()}
+        self._declared = {
+            name.lower(): columns
+            for name, columns in tables.items()
+            if isinstance(columns, DeclaredColumns)
+        }
         self.common = {
             common_table.alias.lower(): common_table.this for common_table in tree.find_all(exp.CTE)
         }
@@ -91,6 +98,15 @@ class Query:
     def block(self, select: exp.Expr) -> Block:
         """Return the block of a SELECT's syntax tree."""
         return self._blocks[id(select)]
+
+    def declared(self, table: exp.Table) -> DeclaredColumns:
+        """Return the declared columns of a table; empty if they are not known.
+
+        They are not known for a table of another schema, and for a common table.
+        """
+        name = table.name.lower()
+        is_other = bool(table.args.get("db")) or name in self.common
+        return DeclaredColumns({}) if is_other else self._declared.get(name, DeclaredColumns({}))
 
     def derived(self, block: Block, source: str) -> Block | None:
         """Return the block of a derived table; None for a plain or shared table."""

@@ -5,10 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.model.errors import UsageError
-from assay.record.layout import COUNTED_ROWS, DISTINCT_JOIN, EITHER_JOIN
+from assay.record.layout import (
+    COUNTED_ROWS,
+    DISTINCT_JOIN,
+    EITHER_JOIN,
+    FAR_PAGE,
+    RUNNING_TOTAL,
+)
 from assay.workloads.rewriting.counted_rows import counted_rows
 from assay.workloads.rewriting.distinct_join import distinct_join
 from assay.workloads.rewriting.either_join import either_join
+from assay.workloads.rewriting.far_page import far_page
+from assay.workloads.rewriting.running_total import running_total
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -20,6 +28,8 @@ FORMS: Mapping[str, Callable[[Query, Sequence[str]], Piece]] = {
     COUNTED_ROWS: counted_rows,
     DISTINCT_JOIN: distinct_join,
     EITHER_JOIN: either_join,
+    FAR_PAGE: far_page,
+    RUNNING_TOTAL: running_total,
 }
 
 

@@ -110,15 +110,7 @@ def _small(text: str) -> str:
     return "'".join(piece if place % 2 else piece.lower() for place, piece in enumerate(pieces))
 
 
-@cache
-def columns_of(
-    scripts: tuple[str, ...], dialects: tuple[str, ...]
-) -> Mapping[str, tuple[str, ...]]:
-    """Return columns by table from `create table` scripts, without tables that cannot be parsed."""
-    return {table: tuple(types) for table, types in types_of(scripts, dialects).items()}
-
-
-def _parsed_script(script: str, grammar: str | None) -> list[Expr | None]:
+def parsed_script(script: str, grammar: str | None) -> list[Expr | None]:
     """Return the statements of a script, without warnings on those that cannot be parsed.
 
     Raises:
@@ -147,7 +139,7 @@ def types_of(
     grammar = grammar_of(dialects)
     for script in scripts:
         try:
-            trees = _parsed_script(script, grammar)
+            trees = parsed_script(script, grammar)
         except SqlglotError:
             continue
         for tree in trees:

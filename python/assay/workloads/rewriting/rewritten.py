@@ -12,7 +12,7 @@ from assay.workloads.rewriting.grammar import parsed, written
 from assay.workloads.rewriting.parameters import Masked
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from assay.workloads.rewriting.blocks import Query
     from assay.workloads.rewriting.pieces import Piece
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 # Computations that a column of the table could hold, see `rewriting.stored`.
 STORED_VALUES = "stored-values"
-NOTHING: Mapping[str, Sequence[str]] = {}
+NOTHING: Mapping[str, Collection[str]] = {}
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Rewritten:
 
 
 def parts(
-    text: str, dialects: Sequence[str], tables: Mapping[str, Sequence[str]] = NOTHING
+    text: str, dialects: Sequence[str], tables: Mapping[str, Collection[str]] = NOTHING
 ) -> list[QueryPart]:
     """Return the parts of a query, the whole computation first.
 
@@ -83,7 +83,7 @@ def without(
     text: str,
     dialects: Sequence[str],
     names: Sequence[str],
-    tables: Mapping[str, Sequence[str]] = NOTHING,
+    tables: Mapping[str, Collection[str]] = NOTHING,
 ) -> Rewritten:
     """Return a query rewritten without the named parts.
 
@@ -101,8 +101,8 @@ def without(
         if name not in by_name and name not in SAME_RESULT:
             known = suggestion(name, list(by_name)) if by_name else "none can be removed from it"
             raise UsageError(f"the query has no part {name!r}: {known}")
-    # Single parts are removed first, because the computation then covers the rest. Another form of
-    # a join is that of the query without them.
+    # Single parts are removed first, because the computation then covers the rest. Another form is
+    # that of the query without them.
     ordered = sorted(
         dict.fromkeys(names), key=lambda name: (name in SAME_RESULT, name == COMPUTATION)
     )
@@ -121,7 +121,7 @@ def without_part(
     text: str,
     dialects: Sequence[str],
     name: str,
-    tables: Mapping[str, Sequence[str]] = NOTHING,
+    tables: Mapping[str, Collection[str]] = NOTHING,
 ) -> Rewritten:
     """Return a query rewritten without one named part.
 
@@ -131,7 +131,7 @@ def without_part(
 
 
 def without_computation(
-    text: str, dialects: Sequence[str], tables: Mapping[str, Sequence[str]] = NOTHING
+    text: str, dialects: Sequence[str], tables: Mapping[str, Collection[str]] = NOTHING
 ) -> Rewritten:
     """Return a query rewritten to read the same rows and compute nothing.
 
@@ -141,7 +141,7 @@ def without_computation(
 
 
 def storable(
-    text: str, dialects: Sequence[str], tables: Mapping[str, Sequence[str]] = NOTHING
+    text: str, dialects: Sequence[str], tables: Mapping[str, Collection[str]] = NOTHING
 ) -> tuple[list[StoredValue], list[str]]:
     """Return what columns could store of a query, and the columns that it then still reads.
 
@@ -184,7 +184,7 @@ def _form(name: str, query: Query, dialects: Sequence[str], masked: Masked) -> P
 
 
 def _pieces(
-    text: str, dialects: Sequence[str], tables: Mapping[str, Sequence[str]]
+    text: str, dialects: Sequence[str], tables: Mapping[str, Collection[str]]
 ) -> tuple[Query, list[Piece]]:
     from assay.workloads.rewriting.blocks import Query
     from assay.workloads.rewriting.forms import forms_of

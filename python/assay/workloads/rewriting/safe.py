@@ -60,11 +60,17 @@ def plain_block(query: Query, clauses: Container[str], dialects: Sequence[str]) 
         raise UsageError(
             "the query has a limit without an order, so that any of its rows may be returned"
         )
-    call = query.tree.find(*VOLATILE)
+    assigned = (node for node in query.tree.find_all(exp.PropertyEQ) if _is_variable(node.this))
+    call = query.tree.find(*VOLATILE) or next(assigned, None)
     if call is not None:
         text = text_of(call, dialects)
         raise UsageError(f"{text} may return another value each time it is computed")
     return block
+
+
+def _is_variable(tree: exp.Expr) -> bool:
+    """Return True for a variable of a MySQL session, to which each row may assign a value."""
+    return isinstance(tree, (exp.Parameter, exp.SessionParameter))
 
 
 def _check_joins(block: Block, dialects: Sequence[str]) -> None:
@@ -82,7 +88,7 @@ def _check_joins(block: Block, dialects: Sequence[str]) -> None:
             )
     trees = [block.select.args["from_"].this, *(join.this for join in joins)]
     for tree in trees:
-        if not _is_plain(tree):
+        if not is_plain(tree):
             raise UsageError(
                 f"{text_of(tree, dialects)} is no table or plain subquery, so it is not rewritten"
             )
@@ -90,7 +96,7 @@ def _check_joins(block: Block, dialects: Sequence[str]) -> None:
         raise UsageError("two tables of the query have the same name")
 
 
-def _is_plain(tree: exp.Expr) -> bool:
+def is_plain(tree: exp.Expr) -> bool:
     """Return True for a table or a derived table, as opposed to a function or a nested join."""
     if isinstance(tree, exp.Table):
         is_named = isinstance(tree.this, exp.Identifier)

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 from assay.analysis.findings.indexes.sort_order import SORTS, has_index, scan_below, sort_columns
 from assay.analysis.findings.plans.plan_time import Timed, fraction_of, timed_nodes
 from assay.analysis.time.operation_tree import COMPUTING
-from assay.model.finding import Evidence
+from assay.model.finding import Advice, Evidence
 from assay.model.units import count_text, percent_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from assay.analysis.findings.case import Case
     from assay.model.finding import Finding
@@ -40,6 +40,11 @@ NEXT_PAGE = (
 )
 # A page of more of the sorted rows is no page of a long list.
 RETURNED_SHARE_MAX = 0.02
+BY_LOOK_UP = (
+    "or find the keys of the page first, in a subquery with the `offset` that an index can answer, "
+    "and read its rows by key"
+)
+_ORDER = re.compile(r"\border\s+by\s+([^()]+?)\s+limit\b", re.IGNORECASE)
 BY_KEY = (
     "measure the page with a condition (the key of the last row of the page before) instead of "
     "`offset`"
@@ -114,7 +119,11 @@ def _sorted_page(case: Case, sort: Timed, scan: PlanNode, nodes: Sequence[Timed]
         Evidence(f"an index of {scan.object} begins with {columns}", f"catalogue:{scan.object}"),
         Evidence("the statement has an offset", f"statement:{operation}"),
     ]
-    finding = case.finding(METHOD, claim, fractions, to_try=NEXT_PAGE, evidence=evidence)
+    advice = _late_look_up(case, sort, sort_columns(sort.node.condition), effect)
+    to_try = _to_try(case, fractions, advice)
+    finding = case.finding(
+        METHOD, claim, fractions, to_try=to_try, evidence=evidence, advice=advice
+    )
     finding = replace(finding.without_interval(), settle=BY_KEY)
     return finding.of(COMPUTING, saved=(0.0, effect))
 
@@ -143,6 +152,32 @@ def _finding(case: Case, limit: Timed, nodes: Sequence[Timed]) -> Finding:
             f"the statement has {has if is_counting else 'an offset'}", f"statement:{operation}"
         ),
     ]
-    to_try = COUNT_APART if is_counting else NEXT_PAGE
-    finding = case.finding(METHOD, claim, fractions, to_try=to_try, evidence=evidence)
+    ordered = _ORDER.findall(limit.plan.text or "")
+    columns = sort_columns(ordered[-1]) if ordered and not is_counting else ()
+    advice = _late_look_up(case, limit, columns, effect)
+    to_try = COUNT_APART if is_counting else _to_try(case, fractions, advice)
+    finding = case.finding(
+        METHOD, claim, fractions, to_try=to_try, evidence=evidence, advice=advice
+    )
     return finding.without_interval().of(COMPUTING, saved=(0.0, effect))
+
+
+def _late_look_up(case: Case, page: Timed, columns: Sequence[str], effect: float) -> Advice | None:
+    """Return the advice to find the keys of a page first; None if its order has no known key."""
+    scan = next(scan_below(page.node), None)
+    indexes = () if scan is None else case.indexes_of(scan.object, scan.schema)
+    ordered = {column.lower() for column in columns}
+    has_key = any(
+        index.unique
+        and index.valid
+        and index.predicate is None
+        and ordered.issuperset(column.strip('"`').lower() for column in index.columns)
+        for index in indexes
+    )
+    return Advice("late-look-up", page.operation, {}, effect) if has_key else None
+
+
+def _to_try(case: Case, fractions: Mapping[str, float], advice: Advice | None) -> str:
+    if advice is None:
+        return NEXT_PAGE
+    return f"{NEXT_PAGE}; {BY_LOOK_UP}; {case.try_words(METHOD, fractions, 'measures it')}"

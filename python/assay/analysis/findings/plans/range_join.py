@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from assay.analysis.findings.indexes.conditions import conjuncts
 from assay.analysis.findings.plans.plan_time import Timed, fraction_of, timed_nodes
-from assay.model.finding import Evidence
+from assay.model.finding import Advice, Evidence
 from assay.model.units import count_text, percent_text, seconds_text
 
 if TYPE_CHECKING:
@@ -115,7 +115,14 @@ def _running_total(case: Case, subquery: Timed, scan: Timed) -> Finding:
             f"plan:{operation}",
         )
     ]
-    finding = case.finding(METHOD, claim, fractions, to_try=WINDOW, evidence=evidence)
+    finding = case.finding(
+        METHOD,
+        claim,
+        fractions,
+        to_try=f"{WINDOW}; {case.try_words(METHOD, fractions, 'measures it')}",
+        evidence=evidence,
+        advice=Advice("window-function", operation, {}, effect),
+    )
     finding = replace(finding.without_interval(), settle=BY_WINDOW)
     return finding.of("computing", saved=(0.0, effect))
 
@@ -173,10 +180,14 @@ def _reduced_join(case: Case, top: Timed, join: PlanNode, nodes: Sequence[Timed]
             f"plan:{operation}",
         )
     ]
-    to_try = f"{TO_TRY}; {WINDOW}"
+    to_try, advice = f"{TO_TRY}; {WINDOW}", None
     if _is_of_one_table(join):
-        to_try = f"{WINDOW}; or {TO_TRY}"
-    finding = case.finding(METHOD, claim, fractions, to_try=to_try, evidence=evidence)
+        tries = case.try_words(METHOD, fractions, "measures it")
+        to_try = f"{WINDOW}; {tries}; or {TO_TRY}"
+        advice = Advice("window-function", operation, {}, effect)
+    finding = case.finding(
+        METHOD, claim, fractions, to_try=to_try, evidence=evidence, advice=advice
+    )
     finding = replace(finding.without_interval(), settle=NEAREST)
     return finding.of("computing", saved=(0.0, effect))
 
