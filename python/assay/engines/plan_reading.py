@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from assay.engines.contract import Instance
     from assay.model.catalogue import Alternative, ChangedSetting, ForeignKey, Index
-    from assay.model.plan import Plan, Reads
+    from assay.model.plan import Plan, PlanNode, Reads
 
 Arguments = ParamSpec("Arguments")
 # Exceptions that a parser raises for a document of unexpected form.
@@ -248,6 +248,21 @@ class AsksAlternatives(Protocol):
         """Return plans of an operation's statements with each changed setting at its default.
 
         Refused plans are omitted.
+        """
+        ...
+
+
+@runtime_checkable
+class CountsRows(Protocol):
+    """Interface of plan readers that count the rows of a table that a plan's condition keeps."""
+
+    def count_rows(self, scan: PlanNode, condition: str, limit_s: float) -> int | None:
+        """Return the number of rows of a scan's table that fulfil a condition in the plan's words.
+
+        The scan and the condition have the name of the table in the place of its alias.
+
+        None if the engine refuses the query, for example because the plan's condition is not
+        valid SQL, or if counting takes longer than `limit_s`.
         """
         ...
 

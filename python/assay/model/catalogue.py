@@ -149,3 +149,31 @@ class Alternative:
     def read(cls, facts: dict[str, Any]) -> Alternative:
         """Return the alternative plan from JSON values."""
         return cls(**{**facts, "indexes": tuple(facts["indexes"])})
+
+
+@dataclass(frozen=True)
+class KeptRows:
+    """Rows of a table that a part of a scan's condition keeps, counted after the scan.
+
+    Attributes:
+        operation: Operation of the plan.
+        statement: Position of the statement in the operation, from 0.
+        table: The scanned table, as in the plan.
+        condition: The part of the condition, in the engine's own words.
+        rows: Number of rows.
+    """
+
+    operation: str
+    statement: int
+    table: str
+    condition: str
+    rows: int
+
+    def facts(self) -> dict[str, Any]:
+        """Return the counted rows as JSON values."""
+        return asdict(self)
+
+    @classmethod
+    def read(cls, facts: dict[str, Any]) -> KeptRows:
+        """Return the counted rows from JSON values."""
+        return cls(**facts)

@@ -6,6 +6,7 @@ plan is recorded with its reason and does not stop the others.
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import random
 import time
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from assay.engines.plan_reading import (
     AsksAlternatives,
     AsksPrepared,
+    CountsRows,
     PlanAsked,
     PlaysPrograms,
     TellsChangedSettings,
@@ -28,6 +30,7 @@ from assay.model.errors import AssayError
 from assay.model.units import NS_PER_S
 from assay.record.layout import PLANS_DIR, PLANS_FILE, measured_phases
 from assay.record.writer import write_json
+from assay.running.counted_rows import counted_rows
 from assay.running.processes.held_signals import Interruptions
 
 if TYPE_CHECKING:
@@ -35,6 +38,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from assay.engines.plan_reading import Explained, HasPlans, PlanAnswer, PlanReader
+    from assay.model.catalogue import KeptRows
     from assay.model.plan import Plan
     from assay.model.script import Draw, Given, Script, ScriptOperation
 
@@ -107,7 +111,9 @@ class Capture:
         self._seed = seed
         self._player = player
         self._schema = dict(schema or {"grammar": None, "tables": {}})
-        self._plans: list[dict[str, Any]] = []
+        self._plans: list[Plan] = []
+        self._kept_rows: list[KeptRows] = []
+        self._table_names: set[str] | None = None
         self._missing: list[dict[str, Any]] = []
         self._operations: list[dict[str, Any]] = []
         self._alternatives: list[dict[str, Any]] = []
@@ -158,13 +164,23 @@ class Capture:
                     {
                         "catalogue": self._catalogue(),
                         "alternatives": self._alternatives,
+                        "kept_rows": [counted.facts() for counted in self._kept_rows],
                         "capture_s": time.monotonic() - begun_s,
                         "operations": self._operations,
-                        "plans": self._plans,
+                        "plans": [plan.facts() for plan in self._plans],
                         "missing": self._missing,
                         "schema": self._schema,
                     },
                 )
+
+    def _tables(self) -> set[str]:
+        """Return the names of all tables that the workload declares or the catalogue has."""
+        if self._table_names is None:
+            self._table_names = set(self._schema["tables"])
+            if isinstance(self._reader, TellsIndexes):
+                with contextlib.suppress(OSError, AssayError):
+                    self._table_names |= {index.table for index in self._reader.indexes()}
+        return self._table_names
 
     def _catalogue(self) -> dict[str, Any]:
         """Return indexes, keys and changed settings of the database."""
@@ -251,10 +267,14 @@ class Capture:
             explained = self._waited(lambda: reader.explain_prepared(kept, limit_s))
         else:
             explained = self._waited(lambda: reader.explain(asked, limit_s))
+        first = len(self._plans)
         for number, explanation in enumerate(explained):
             execution_s = self._keep(operation, number, explanation)
             if watched_s is not None:
                 watched_s = None if execution_s is None else watched_s + execution_s
+        if self._asks_alternatives and isinstance(self._reader, CountsRows):
+            for plan in self._plans[first:]:
+                self._kept_rows += counted_rows(self._reader, plan, self._tables())
         if self._asks_alternatives and isinstance(self._reader, AsksAlternatives):
             changed = self._reader.alternatives(operation.name, asked)
             self._alternatives += [alternative.facts() for alternative in changed]
@@ -323,7 +343,7 @@ class Capture:
             reads=explained.reads or plan.reads,
         )
         plan = self._with_cache(plan, explained)
-        self._plans.append(plan.facts())
+        self._plans.append(plan)
         if plan.execution_s is None:
             return None
         return plan.execution_s + (plan.planning_s or 0.0)

@@ -37,7 +37,13 @@ if TYPE_CHECKING:
     from assay.analysis.time.statement_times import OperationStatements
     from assay.analysis.time.tree import TimeNode
     from assay.model.blocker import Blocker
-    from assay.model.catalogue import Alternative, ChangedSetting, ForeignKey, Index
+    from assay.model.catalogue import (
+        Alternative,
+        ChangedSetting,
+        ForeignKey,
+        Index,
+        KeptRows,
+    )
     from assay.model.finding import Advice, Evidence, Tells
     from assay.model.neighbour import Neighbour
     from assay.model.other_work import Worker
@@ -102,6 +108,7 @@ class Case:
         extensions: Extensions of the server, and whether the database has them; empty if the engine
             does not report them.
         alternatives: Plans that the optimiser chooses after one change, by operation.
+        kept_rows: Rows that parts of scans' conditions keep, as counted after the run.
         blockers: Sessions that blocked others, the longest waits first; None if the engine does not
             report them.
         workers: Maintenance of the server and old snapshots besides the load; None if the engine
@@ -161,6 +168,7 @@ class Case:
     changed_settings: tuple[ChangedSetting, ...] | None = None
     extensions: Mapping[str, bool] = field(default_factory=dict)
     alternatives: Mapping[str, tuple[Alternative, ...]] = field(default_factory=dict)
+    kept_rows: tuple[KeptRows, ...] = ()
     blockers: tuple[Blocker, ...] | None = None
     other_clients: Mapping[str, float] = field(default_factory=dict)
     session_states: Mapping[str, int] = field(default_factory=dict)
@@ -443,6 +451,24 @@ class Case:
         """Return the indexes of a table, restricted to its schema if schemas are known."""
         indexes = (self.indexes or {}).get(table or "", ())
         return tuple(index for index in indexes if schema is None or index.schema in (None, schema))
+
+    def counted_rows(self, plan: Plan, table: str | None, condition: str | None) -> int | None:
+        """Return how many rows of a table a part of a scan's condition keeps; None if not counted.
+
+        Args:
+            plan: Plan with the scan.
+            table: The scan's table.
+            condition: The part, from `conditions.served_part` or `conditions.single_parts`.
+        """
+        place = (plan.operation, plan.statement, table, condition)
+        return next(
+            (
+                kept.rows
+                for kept in self.kept_rows
+                if (kept.operation, kept.statement, kept.table, kept.condition) == place
+            ),
+            None,
+        )
 
     def can(self, statement: str) -> bool:
         """True if the engine declares a statement for an index, statistics or a vacuum."""

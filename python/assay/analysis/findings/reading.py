@@ -100,6 +100,7 @@ def read_case(
         changed_settings=plans.changed_settings,
         extensions=plans.extensions,
         alternatives=_by_operation(plans.alternatives),
+        kept_rows=plans.kept_rows,
         blockers=blockers_of(run),
         workers=other_work_of(run),
         neighbours=neighbours_of(run),

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from assay.analysis.plans.difference import Pair, PlanChange, PlanComparison, compare_plans
-from assay.model.catalogue import Alternative, ChangedSetting, ForeignKey, Index
+from assay.model.catalogue import Alternative, ChangedSetting, ForeignKey, Index, KeptRows
 from assay.model.plan import OPERATORS, Plan, PlanNode
 from assay.record.layout import PLANS_DIR, PLANS_FILE, RAW_DIR
 
@@ -94,6 +94,7 @@ class Captured:
         extensions: Extensions of the server, and whether the database has them; empty if the
             engine does not report them.
         alternatives: Plans that the optimiser would choose after one change, such as an index.
+        kept_rows: Rows that parts of scans' conditions keep; empty in older records.
     """
 
     plans: dict[str, tuple[Plan, ...]] = field(default_factory=dict)
@@ -108,6 +109,7 @@ class Captured:
     changed_settings: tuple[ChangedSetting, ...] | None = None
     extensions: dict[str, bool] = field(default_factory=dict)
     alternatives: tuple[Alternative, ...] = ()
+    kept_rows: tuple[KeptRows, ...] = ()
 
 
 def read_plans(run: Run) -> dict[str, tuple[Plan, ...]]:
@@ -168,6 +170,7 @@ def _read(document: dict[str, Any], error: str | None) -> Captured:
         _changed_settings(document.get("catalogue") or {}),
         _extensions(document.get("catalogue") or {}),
         tuple(Alternative.read(facts) for facts in document.get("alternatives", ())),
+        tuple(KeptRows.read(facts) for facts in document.get("kept_rows", ())),
     )
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from assay.engines.contract import Address
     from assay.engines.plan_reading import PlanAsked
     from assay.model.catalogue import Alternative, ChangedSetting, Index
-    from assay.model.plan import Plan
+    from assay.model.plan import Plan, PlanNode
 
 Answer = TypeVar("Answer")
 
@@ -294,6 +294,18 @@ class CataloguePlans(FamilyPlans):
         finally:
             self._rolled_back()
         return plans
+
+    def count_rows(self, scan: PlanNode, condition: str, limit_s: float) -> int | None:
+        """Return the number of rows of a scan's table that fulfil a condition of its plan."""
+        if scan.object is None or self._begun(limit_s) is not None:
+            return None
+        try:
+            asked = filled("plans/count_rows.sql", table=scan.object)
+            return int(str(self.rows(f"{asked}\n{condition}")[0][0]))
+        except pymysql.Error:
+            return None
+        finally:
+            self._rolled_back()
 
     def _estimated_plan(self, asked: str) -> Plan:
         return type(self).normalised(self.explain_text("plans/estimated.sql", asked), "", 0, "")

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from assay.engines.plan_reading import PlanAsked
     from assay.model.catalogue import Alternative, ChangedSetting, ForeignKey, Index
+    from assay.model.plan import PlanNode
 
 LOST = "the server ended the transaction"
 
@@ -102,6 +103,10 @@ class PostgresPlans:
     ) -> list[Alternative]:
         """Return plans with each changed setting at its default, which is restored at once."""
         return self._facts.alternatives(operation, statements)
+
+    def count_rows(self, scan: PlanNode, condition: str, limit_s: float) -> int | None:
+        """Return the number of rows of a scan's table that fulfil a condition of its plan."""
+        return self._facts.count_rows(scan, condition, limit_s)
 
     def close(self) -> None:
         """Close the connection to PostgreSQL."""

@@ -105,6 +105,22 @@ class PlanFacts:
             return plans
         return plans
 
+    def count_rows(self, scan: PlanNode, condition: str, limit_s: float) -> int | None:
+        """Return the number of rows of a scan's table that fulfil a condition of its plan."""
+        import psycopg
+
+        if scan.object is None or scan.schema is None:
+            return None
+        names = {"schema": scan.schema, "table": scan.object}
+        asked = filled("plans/count_rows.sql", **names).as_string(self._asker.connection)
+        try:
+            with self._asker.begun(limit_s):
+                self._asker.ask(f"{asked}\n{condition}")
+                row = self._asker.cursor.fetchone()
+        except psycopg.Error:
+            return None
+        return None if row is None else int(str(row[0]))
+
     def _of_statement(
         self,
         place: tuple[str, int],

@@ -32,6 +32,7 @@ _NAME = re.compile(r"[A-Za-z_][\w.]*")
 # A value that MySQL computes once for each row of another table, before the column.
 _CACHED_FIRST = re.compile(r"(<cache>\([^()]*\))\s*(<=>|=)\s*([A-Za-z_][\w.]*)")
 EQUAL = ("=", "<=>", "in")
+_FILTER = re.compile(r"^\s*filter\b", re.IGNORECASE)
 # Operators by which an index finds rows, and patterns and negations that need every row.
 _SEARCHED = re.compile(r"=|<|>|~~|\b(?:in|between|like|glob)\b", re.IGNORECASE)
 _UNSEARCHED = re.compile(
@@ -105,6 +106,43 @@ def conjuncts(condition: str | None) -> tuple[str, ...]:
     begins = [0, *(end for _, end in ends)]
     parts = [text[at:end] for at, (end, _) in zip(begins, [*ends, (len(text), 0)], strict=True)]
     return tuple(part for part in parts if part.strip(" ()"))
+
+
+def served_part(condition: str | None, table: str) -> str | None:
+    """Return the part of a condition by which an index on its `indexable` columns finds rows.
+
+    None if the index serves the whole condition, or nothing of it.
+    """
+    columns = set(indexable(condition, table))
+    parts = conjuncts(condition)
+    served = [part for part in parts if _is_served(part, table, columns)]
+    if not served or len(served) == len(parts):
+        return None
+    return " and ".join(map(whole_part, served))
+
+
+def _is_served(part: str, table: str, columns: set[str]) -> bool:
+    searched = set(indexable(part, table))
+    return bool(searched) and searched <= columns
+
+
+def single_parts(condition: str | None, table: str) -> tuple[str, ...]:
+    """Return each comparison with a table's column; empty for a condition of one comparison."""
+    parts = conjuncts(condition)
+    if len(parts) < 2:  # noqa: PLR2004 - one comparison is the whole condition
+        return ()
+    return tuple(whole_part(part) for part in parts if reads_column(part, table))
+
+
+def whole_part(part: str) -> str:
+    """Return a comparison without the parentheses and words of the condition around it."""
+    text = _FILTER.sub("", part).strip()
+    surplus = text.count("(") - text.count(")")
+    while surplus > 0 and text.startswith("("):
+        text, surplus = text[1:].strip(), surplus - 1
+    while surplus < 0 and text.endswith(")"):
+        text, surplus = text[:-1].strip(), surplus + 1
+    return text
 
 
 def has_subquery(condition: str | None) -> bool:

@@ -12,6 +12,7 @@ from assay.analysis.findings.indexes.conditions import (
     is_searchable,
     overlap_columns,
     reads_column,
+    whole_part,
 )
 from assay.model.finding import Advice
 from assay.model.units import seconds_text
@@ -222,15 +223,17 @@ def _reason(case: Case, scan: Timed, index: Index, others: Iterable[Alternative]
     if _removed(scan) < HIDDEN_REMOVED_MIN:
         return None
     unused = _condition_reason(case, index, condition, scan)
-    return None if unused is None else _with_doubt(unused, condition, column)
+    return None if unused is None else _with_doubt(case, scan, unused, column)
 
 
-def _with_doubt(unused: Unused, condition: str, column: str) -> Unused | None:
+def _with_doubt(case: Case, scan: Timed, unused: Unused, column: str) -> Unused | None:
     """Return the index with the doubt that other comparisons raise; None if no index would help.
 
     The rows that a scan removes may be those that another comparison removes. A comparison with a
-    pattern that begins anywhere needs all rows, with or without a function.
+    pattern that begins anywhere needs all rows, with or without a function. If the rows that the
+    column's comparison keeps were counted, they decide.
     """
+    condition = scan.node.condition or ""
     name = re.compile(rf"\b{re.escape(column)}\b")
     parts = conjuncts(condition)
     own = [part for part in parts if name.search(_TEXT.sub("''", part))]
@@ -241,6 +244,10 @@ def _with_doubt(unused: Unused, condition: str, column: str) -> Unused | None:
         return unused
     if unused.settle is not None:
         return unused
+    counts = [case.counted_rows(scan.plan, scan.node.object, whole_part(part)) for part in own]
+    if len(own) == 1 and counts[0] is not None:
+        read = (scan.node.rows or 0.0) + (scan.node.removed_rows or 0.0)
+        return unused if counts[0] <= (1 - HIDDEN_REMOVED_MIN) * read else None
     settle = f"measure how many rows the comparison of {column} alone keeps: {OTHERS_REMOVE}"
     return replace(unused, settle=settle)
 

@@ -25,6 +25,8 @@ from assay.analysis.findings.indexes.conditions import (
     first_columns,
     has_subquery,
     indexable,
+    served_part,
+    single_parts,
 )
 from assay.analysis.findings.indexes.index_use import OTHERS_REMOVE, unused_index
 from assay.analysis.findings.operation_shares import names_text
@@ -50,6 +52,8 @@ REMOVED_SHARE_MIN = 0.98
 REMOVED_SHARE_MIN_BY_COLUMN = 0.999
 # A scan of fewer rows takes less time than an index look-up.
 READ_ROWS_MIN = 100
+# An index that finds more of a table's rows saves little or nothing.
+FOUND_SHARE_MAX = 0.1
 
 
 def find(case: Case) -> list[Finding]:
@@ -61,7 +65,9 @@ def find(case: Case) -> list[Finding]:
         if timed.node.object is None or _is_by_unused(case, timed) or _is_by_setting(case, timed):
             continue
         if _is_wasteful(case, timed.node):
-            columns = indexable(timed.node.condition, timed.node.object)
+            columns = _columns(case, timed)
+            if columns is None:
+                continue
             # The finding `subquery-per-row` covers a condition of a subquery alone.
             if not columns and has_subquery(timed.node.condition):
                 continue
@@ -75,6 +81,49 @@ def find(case: Case) -> list[Finding]:
         if usable_index(case, table, _first(scans), schema) is None
     ]
     return [finding for finding in findings if is_large(case, finding)]
+
+
+def _columns(case: Case, scan: Timed) -> tuple[str, ...] | None:
+    """Return the columns of the index that a scan lacks; empty if its condition names none.
+
+    None if each index of plain columns would find too many rows: other comparisons of the
+    condition, which no index serves, remove them.
+    """
+    condition, table = scan.node.condition, scan.node.object or ""
+    columns = indexable(condition, table)
+    most = FOUND_SHARE_MAX * _read_rows(scan.node)
+    if not columns or _found_rows(case, scan, columns) <= most:
+        return columns
+    singles = [indexable(part, table) for part in single_parts(condition, table)]
+    found = {single: _found_rows(case, scan, single) for single in singles if single}
+    best = min(found, key=lambda single: found[single], default=None)
+    return best if best is not None and found[best] <= most else None
+
+
+def _found_rows(case: Case, scan: Timed, columns: Sequence[str]) -> float:
+    """Return the number of rows that an index finds, by a count; without one, the rows kept.
+
+    The scan keeps fewer rows than the index finds if the index serves a part of the condition only.
+    """
+    condition, table = scan.node.condition, scan.node.object or ""
+    if indexable(condition, table) == tuple(columns):
+        parts = [part] if (part := served_part(condition, table)) else []
+    else:
+        every = single_parts(condition, table)
+        parts = [part for part in every if indexable(part, table) == tuple(columns)]
+    counts = [case.counted_rows(scan.plan, table, part) for part in parts]
+    # Of several comparisons of a column, each keeps at least as many rows as all together.
+    return min((float(rows) for rows in counts if rows is not None), default=scan.node.rows or 0.0)
+
+
+def _read_rows(node: PlanNode) -> float:
+    return (node.removed_rows or 0.0) + (node.rows or 0.0)
+
+
+def _is_counted(case: Case, scan: Timed) -> bool:
+    """Return True if it was counted how many rows the served part of the condition keeps."""
+    part = served_part(scan.node.condition, scan.node.object or "")
+    return part is None or case.counted_rows(scan.plan, scan.node.object, part) is not None
 
 
 def _first(scans: Sequence[Timed]) -> tuple[str, ...]:
@@ -109,15 +158,20 @@ def _is_wasteful(case: Case, node: PlanNode) -> bool:
     # The finding `order-limit` covers scans that stop after the first rows in an order.
     if node.cut_short and node.operator != "scan":
         return False
-    read = node.removed_rows + node.rows
+    read = _read_rows(node)
     by_column = case.advice.get("by_column", False)
     least = REMOVED_SHARE_MIN_BY_COLUMN if by_column else REMOVED_SHARE_MIN
     return read >= READ_ROWS_MIN and node.removed_rows / read >= least
 
 
 def _removed_share(node: PlanNode) -> float:
-    removed = node.removed_rows or 0.0
-    return removed / (removed + (node.rows or 0.0))
+    return (node.removed_rows or 0.0) / _read_rows(node)
+
+
+def _spared_share(case: Case, scan: Timed, columns: Sequence[str]) -> float:
+    """Return the share of the rows read by a scan that an index would not find."""
+    read = _read_rows(scan.node)
+    return max(0.0, 1 - _found_rows(case, scan, columns) / read)
 
 
 def usable_index(
@@ -150,11 +204,12 @@ def _catalogue_evidence(
 
 def _finding(case: Case, table: str, columns: Sequence[str], scans: Sequence[Timed]) -> Finding:
     wasted = {
-        operation: fraction * _removed_share(_largest(operation, scans).node)
+        operation: fraction * _spared_share(case, _largest(operation, scans), columns)
         for operation, fraction in fraction_of(scans).items()
     }
     name, *others = case.largest_first(wasted)
-    first = _largest(name, scans).node
+    largest = _largest(name, scans)
+    first = largest.node
     likewise = f", and the same in {names_text(others)}" if others else ""
     read = (first.rows or 0.0) + (first.removed_rows or 0.0)
     claim = (
@@ -192,12 +247,33 @@ def _finding(case: Case, table: str, columns: Sequence[str], scans: Sequence[Tim
         for name in case.largest_first(wasted)
         if name in case.counted_scans
     ]
-    part = _removed_share(first)
+    evidence += _counted_evidence(case, largest, columns)
+    part = _spared_share(case, largest, columns)
     best = case.of_run({name: share * part for name, share in reach_of(scans).items()})
     finding = case.finding(METHOD, claim, wasted, to_try=to_try, evidence=evidence, advice=advice)
     settle = _to_settle(first, columns) if other is None else _to_settle_method(other)
+    if all(_finds_few(case, scan, columns) for scan in scans):
+        settle = None
     finding = replace(finding.without_interval(), settle=settle)
     return finding.of(COMPUTING, saved=(_least(case, wasted), best))
+
+
+def _finds_few(case: Case, scan: Timed, columns: Sequence[str]) -> bool:
+    """Return True if it was counted that an index of some columns finds few of the rows read."""
+    found = _found_rows(case, scan, columns)
+    is_few = found <= (1 - REMOVED_SHARE_MIN) * _read_rows(scan.node)
+    return bool(columns) and is_few and _is_counted(case, scan)
+
+
+def _counted_evidence(case: Case, scan: Timed, columns: Sequence[str]) -> list[Evidence]:
+    """Return evidence of the rows that the index finds, if it serves a part of the condition."""
+    if not columns or served_part(scan.node.condition, scan.node.object or "") is None:
+        return []
+    if not _is_counted(case, scan):
+        return []
+    found = count_text(_found_rows(case, scan, columns))
+    sentence = f"counted: {found} rows fulfil the conditions on {' and '.join(columns)}"
+    return [Evidence(sentence, f"plan:{scan.operation}")]
 
 
 def _by_method(case: Case, scans: Sequence[Timed]) -> MethodIndex | None:
