@@ -147,6 +147,24 @@ class SearchFacts(BaseModel):
     doubt: str | None = None
 
 
+class IgnoringCaseFacts(BaseModel):
+    """A setting by which `like` ignores case, and the index that serves it then.
+
+    Attributes:
+        setting: Name of the setting in the engine.
+        value: Value with which `like` ignores case; it is the engine's default.
+        prefix_key: Key of an index that serves a comparison with a prefix then, with `$column`.
+        instead: Change of the statement with which the usual index serves, with `$column`.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    setting: str
+    value: str
+    prefix_key: str
+    instead: str
+
+
 class RunningFacts(BaseModel):
     """SQL files that make a change on a server that other clients use, and undo it.
 
@@ -179,6 +197,7 @@ class AdviceFacts(BaseModel):
         expressions: Whether an index on an expression is possible.
         prefix_key: Key of an index that serves a comparison with the beginning of a text (`like
             'abc%'`), with `$column`; None if any index of the column does.
+        ignoring_case: Setting by which `like` ignores case; None if no setting changes `like`.
         searches: Operators that an index of the default access method does not serve; the first
             entry that fits a condition applies.
         texts_on_disk: Whether temporary tables with columns of type text or blob are stored on disk
@@ -206,6 +225,7 @@ class AdviceFacts(BaseModel):
     quote: str = '"'
     expressions: bool = False
     prefix_key: str | None = None
+    ignoring_case: IgnoringCaseFacts | None = None
     texts_on_disk: bool = False
     searches: tuple[SearchFacts, ...] = ()
     by_column: bool = False
