@@ -480,6 +480,96 @@ class TestOrderLimit:
         index = Index("orders", "by_created", ("created",))
         assert order_limit.find(self.of(indexes={"orders": (index,)})) == []
 
+    MIXED: ClassVar[dict[str, Any]] = {**ADVICE, "index_order": {"since": "10.8"}}
+
+    def mixed(
+        self,
+        *indexes: Index,
+        key: str = "orders.urgency DESC, orders.created",
+        version: str = "10.11.2",
+        **facts: Any,
+    ) -> list[Finding]:
+        """A sort of 100,000 rows for ten of them, by columns in both directions."""
+        scan = node("scan", object="orders", rows=1e5, seconds=0.6)
+        sort = node("top-n", scan, condition=key, rows=10.0, seconds=0.4)
+        environment = {"engine": {"version": version}}
+        run_case = case(operation(overrides=ONE_SECOND), plans=plans(plan(sort)))
+        known = {"indexes": {"orders": indexes}, "advice": self.MIXED, "environment": environment}
+        return order_limit.find(dataclasses.replace(run_case, **{**known, **facts}))
+
+    @pytest.mark.parametrize("directions", [("asc", "asc"), ("desc", "desc"), ()])
+    def test_an_index_in_other_directions_does_not_return_the_order(
+        self, directions: tuple[str, ...]
+    ) -> None:
+        index = Index("orders", "by_both", ("urgency", "created"), directions=directions)
+        (finding,) = self.mixed(index)
+        assert "by urgency desc, created to return 10" in finding.claim
+        assert finding.advice is not None
+        assert finding.advice.values == {"columns": "urgency desc,created"}
+        # Without recorded directions, the index may have the order.
+        assert (finding.settle is None) is bool(directions)
+
+    @pytest.mark.parametrize("directions", [("desc", "asc"), ("asc", "desc")])
+    def test_an_index_is_read_in_both_directions(self, directions: tuple[str, ...]) -> None:
+        index = Index("orders", "by_both", ("urgency", "created"), directions=directions)
+        assert self.mixed(index) == []
+
+    @pytest.mark.parametrize("key", ["urgency, created", "urgency DESC, created DESC"])
+    def test_one_direction_needs_no_descending_column(self, key: str) -> None:
+        index = Index("orders", "by_both", ("urgency", "created"))
+        assert self.mixed(index, key=key) == []
+        (finding,) = self.mixed(key=key)
+        assert finding.advice is not None
+        assert finding.advice.values == {"columns": "urgency,created"}
+
+    def test_an_engine_without_descending_columns_has_no_such_index(self) -> None:
+        assert self.mixed(version="10.6.20") == []
+        no = {**ADVICE, "index_order": {"descending": False}}
+        assert self.mixed(advice=no) == []
+        (finding,) = self.mixed(advice=ADVICE)
+        assert finding.settle is not None
+
+    @pytest.mark.parametrize(
+        ("nulls", "columns"), [(True, "created desc nulls last"), (False, "created")]
+    )
+    def test_the_order_of_nulls_is_part_of_an_index_that_can_have_one(
+        self, columns: str, *, nulls: bool
+    ) -> None:
+        facts = {**ADVICE, "index_order": {"nulls": nulls}}
+        index = Index("orders", "by_created", ("created",), directions=("asc",))
+        key = "created DESC NULLS LAST"
+        (finding,) = self.mixed(key=key, advice=facts)
+        assert finding.advice is not None
+        assert finding.advice.values == {"columns": columns}
+        assert len(self.mixed(index, key=key, advice=facts)) == nulls
+
+    @pytest.mark.parametrize(("read", "count"), [(3e4, 1), (40.0, 0)])
+    def test_groups_that_an_index_has_in_order_are_sorted_one_after_another(
+        self, read: float, count: int
+    ) -> None:
+        """PostgreSQL sorts the first group of rows only, which is slow if the group is large."""
+        scan = node("index scan", object="orders", rows=read, seconds=0.7, cut_short=True)
+        key = "orders.urgency DESC, orders.created; presorted orders.urgency"
+        sort = node("sort", scan, condition=key, rows=10.0, seconds=0.3)
+        index = Index("orders", "by_both", ("urgency", "created"), directions=("asc", "asc"))
+        run_case = case(operation(overrides=ONE_SECOND), plans=plans(plan(sort)))
+        run_case = dataclasses.replace(
+            run_case, indexes={"orders": (index,)}, advice={**ADVICE, "index_order": {}}
+        )
+        assert len(order_limit.find(run_case)) == count
+
+    def test_columns_bound_by_equality_come_first_in_any_direction(self) -> None:
+        condition = "(orders.clerk = 9)"
+        scan = node("scan", object="orders", condition=condition, rows=2e3, seconds=0.9)
+        key = "orders.clerk DESC, orders.created"
+        sort = node("top-n", scan, condition=key, rows=5.0, seconds=0.1)
+        run_case = case(operation(overrides=ONE_SECOND), plans=plans(plan(sort)))
+        index = Index("orders", "by_both", ("clerk", "created"), directions=("asc", "desc"))
+        assert order_limit.find(dataclasses.replace(run_case, indexes={"orders": (index,)})) == []
+        (finding,) = order_limit.find(dataclasses.replace(run_case, indexes={"orders": ()}))
+        assert finding.advice is not None
+        assert finding.advice.values == {"columns": "clerk,created"}
+
     @pytest.mark.parametrize(
         ("key", "columns"),
         [

@@ -80,12 +80,93 @@ def test_an_index_that_serves_the_condition_can_be_tried(condition: str, key: st
     assert unused_advice(replace(of_engine, advice={}), unused, "q", 0.5) is None
 
 
-def test_an_index_that_serves_a_prefix_is_that_of_the_engine() -> None:
-    condition = "filter line like 'abc%'"
-    unused = reason(condition, prefix_key="$column collate binary")
+# An engine whose `like` ignores case unless a setting says otherwise.
+FOLDING = {
+    "prefix_key": "$column collate binary",
+    "ignoring_case": {
+        "setting": "case_sensitive_like",
+        "value": "off",
+        "prefix_key": "$column collate nocase",
+        "instead": "`$column glob 'abc*'`",
+    },
+}
+LIKE, GLOB = "(line LIKE 'abc%')", "(line GLOB 'abc*')"
+
+
+def folding_reason(condition: str, switch: str | None, *collations: str) -> Unused | None:
+    """Return why a scan uses no index of such an engine, with indexes in these collations."""
+    indexes = tuple(
+        replace(INDEX, name=f"lines_{collation}", collations=(collation,))
+        for collation in collations
+    )
+    case = replace(
+        hidden(0.7, condition),
+        indexes={"lines": indexes},
+        advice=FOLDING,
+        settings={} if switch is None else {"case_sensitive_like": switch},
+    )
+    (scan,) = [timed for timed in timed_nodes(case) if timed.node.operator == "scan"]
+    return unused_index(case, scan)
+
+
+@pytest.mark.parametrize(
+    ("condition", "switch", "collation", "key"),
+    [
+        (LIKE, "off", "binary", "line collate nocase"),
+        # Without the setting, the engine's default applies.
+        (LIKE, None, "binary", "line collate nocase"),
+        (LIKE, "on", "nocase", "line collate binary"),
+        # This operator never ignores case.
+        (GLOB, "off", "nocase", "line collate binary"),
+    ],
+)
+def test_an_index_that_serves_a_prefix_treats_case_as_the_comparison_does(
+    condition: str, switch: str | None, collation: str, key: str
+) -> None:
+    unused = folding_reason(condition, switch, collation)
     assert unused is not None
-    assert unused.to_try == "an index of lines (line collate binary), which is in byte order"
-    assert unused.key == "line collate binary"
+    assert unused.key == key
+    assert unused.to_try.startswith(f"an index of lines ({key})")
+    assert ("ignores case (case_sensitive_like is off)" in unused.why) is key.endswith("nocase")
+    assert unused.settle is None
+
+
+@pytest.mark.parametrize(
+    ("condition", "switch", "collations"),
+    [
+        (LIKE, "off", ("nocase",)),
+        (LIKE, "off", ("binary", "nocase")),
+        (LIKE, "on", ("binary",)),
+        (GLOB, "off", ("binary",)),
+        ("(line LIKE '%abc')", "off", ("binary",)),
+        ("(line GLOB '[ab]c*')", "off", ("nocase",)),
+    ],
+)
+def test_another_index_for_a_prefix_is_not_advised_beside_one_that_serves_it(
+    condition: str, switch: str, collations: tuple[str, ...]
+) -> None:
+    assert folding_reason(condition, switch, *collations) is None
+
+
+def test_a_prefix_of_digits_needs_a_column_of_type_text() -> None:
+    unused = folding_reason("(line LIKE '12%')", "off", "binary")
+    assert unused is not None
+    assert unused.settle is not None
+    assert "declared type of line" in unused.settle
+
+
+@pytest.mark.parametrize("collation", ["text_pattern_ops", "varchar_pattern_ops", "C"])
+def test_an_index_in_byte_order_serves_a_prefix(collation: str) -> None:
+    index = replace(INDEX, collation=collation)
+    assert reason("filter (line ~~ 'abc%'::text)", index) is None
+    # An index on the column in another collation does not.
+    assert reason("filter (line ~~ 'abc%'::text)", replace(INDEX, collation="de_DE")) is not None
+
+
+def test_a_prefix_of_a_function_of_the_column_is_a_function_call() -> None:
+    unused = reason("filter (lower(line) ~~ 'abc%'::text)")
+    assert unused is not None
+    assert "calls a function of line" in unused.why
 
 
 def test_where_any_index_serves_a_prefix_it_is_not_what_hides_the_column() -> None:

@@ -36,17 +36,42 @@ TOLD = {
 
 def test_key_columns_of_an_index_stand_in_order() -> None:
     rows = [
-        ("b", "bk", "k", 1, 1, "btree", "int", None, None, "s"),
-        ("b", "bk", "v", 1, 1, "btree", "varchar", None, None, "s"),
-        ("b", "hidden", "(v + 1)", 0, 0, "btree", None, "invisible", "alter table b ...", "s"),
-        ("b", "bk", "w", 1, 1, "btree", "int", None, None, "t"),
+        ("b", "bk", "k", 1, 1, "btree", "int", None, None, "s", "desc"),
+        ("b", "bk", "v", 1, 1, "btree", "varchar", None, None, "s", "asc"),
+        (
+            "b",
+            "hidden",
+            "(v + 1)",
+            0,
+            0,
+            "btree",
+            None,
+            "invisible",
+            "alter ...",
+            "s",
+            "asc",
+        ),
+        ("b", "bk", "w", 1, 1, "btree", "int", None, None, "t", "asc"),
     ]
     key: dict[str, Any] = {"unique": True, "method": "btree"}
-    hidden: dict[str, Any] = {"valid": False, "state": "invisible", "mend": "alter table b ..."}
+    hidden: dict[str, Any] = {"valid": False, "state": "invisible", "mend": "alter ..."}
     assert indexes_of(rows) == [
-        Index("b", "bk", ("k", "v"), types=("int", "varchar"), schema="s", **key),
-        Index("b", "hidden", ("(v + 1)",), types=("",), method="btree", schema="s", **hidden),
-        Index("b", "bk", ("w",), types=("int",), schema="t", **key),
+        Index(
+            *("b", "bk", ("k", "v")),
+            types=("int", "varchar"),
+            schema="s",
+            directions=("desc", "asc"),
+            **key,
+        ),
+        Index(
+            *("b", "hidden", ("(v + 1)",)),
+            types=("",),
+            method="btree",
+            schema="s",
+            directions=("asc",),
+            **hidden,
+        ),
+        Index("b", "bk", ("w",), types=("int",), schema="t", directions=("asc",), **key),
     ]
 
 

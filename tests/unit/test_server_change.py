@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 from typing import Any
 
@@ -206,3 +207,12 @@ def test_long_names_of_indexes_differ_as_their_columns_do() -> None:
     assert sql.statement_of("$name", "docs", [], expression="body", method="gin") != (
         sql.statement_of("$name", "docs", ["body"])
     )
+
+
+def test_an_index_has_the_directions_of_its_columns() -> None:
+    template = "create index $name on $table ($columns);"
+    text = sql.statement_of(template, "mail", ["rank desc", "made", "seen nulls first"])
+    assert '("rank" desc, "made", "seen" nulls first)' in text
+    (name,) = re.findall(r"index (\S+) on", text)
+    assert name.startswith('"assay_mail_rank_desc_made_')
+    assert name not in sql.statement_of(template, "mail", ["rank", "made", "seen"])

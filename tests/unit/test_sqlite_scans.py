@@ -126,6 +126,21 @@ def test_a_sort_for_the_first_rows_has_what_it_reads_and_keeps(reader: PlanReade
     assert (sort.seconds or 0.0) + (scan.seconds or 0.0) > 0
 
 
+def test_a_sort_of_groups_that_an_index_has_in_order_stops_early(tmp_path: Path) -> None:
+    """The first rows are in the first group, so that the scan of the index ends behind it."""
+    with sqlite.started(tmp_path) as (engine, instance):
+        engine.run_script(instance, f"{SCHEMA} create index t_b on t (b, c); analyze;")
+        reader = engine.plan_reader(instance)
+        try:
+            sort = first_rows_of(reader, "select b, c from t order by b desc, c limit 4")
+        finally:
+            reader.close()
+    (scan,) = sort.children
+    assert "LAST TERM" in sort.native
+    assert (scan.index, sort.condition, sort.rows) == ("t_b", "b DESC, c", 4)
+    assert scan.rows == pytest.approx(ROWS / GROUPS, abs=2)
+
+
 def test_rows_that_an_index_finds_for_a_sort_are_counted(reader: PlanReader) -> None:
     sort = first_rows_of(reader, "select a from t where a > 1500 order by c limit 4")
     (search,) = sort.children
@@ -214,9 +229,27 @@ def test_a_scan_in_the_inner_loop_of_a_join_is_read_for_each_outer_row(
 def test_indexes_are_read_with_their_conditions(reader: PlanReader) -> None:
     assert isinstance(reader, TellsIndexes)
     assert sorted(reader.indexes(), key=lambda index: index.name) == [
-        Index("t", "rowid", ("a",), unique=True, method="btree"),
-        Index("t", "t_c", ("c", "b"), unique=True, predicate="b > 5", method="btree"),
-        Index("u", "u_low", ("an expression",), method="btree"),
+        Index(
+            *("t", "rowid", ("a",)),
+            unique=True,
+            method="btree",
+            directions=("asc",),
+            collations=(None,),
+        ),
+        Index(
+            *("t", "t_c", ("c", "b")),
+            unique=True,
+            predicate="b > 5",
+            method="btree",
+            directions=("asc", "asc"),
+            collations=("binary", "binary"),
+        ),
+        Index(
+            *("u", "u_low", ("an expression",)),
+            method="btree",
+            directions=("asc",),
+            collations=("binary",),
+        ),
     ]
 
 

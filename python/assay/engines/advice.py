@@ -147,6 +147,40 @@ class SearchFacts(BaseModel):
     doubt: str | None = None
 
 
+class IgnoringCaseFacts(BaseModel):
+    """A setting by which `like` ignores case, and the index that serves it then.
+
+    Attributes:
+        setting: Name of the setting in the engine.
+        value: Value with which `like` ignores case; it is the engine's default.
+        prefix_key: Key of an index that serves a comparison with a prefix then, with `$column`.
+        instead: Change of the statement with which the usual index serves, with `$column`.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    setting: str
+    value: str
+    prefix_key: str
+    instead: str
+
+
+class IndexOrderFacts(BaseModel):
+    """Directions that the columns of an engine's indexes can have.
+
+    Attributes:
+        descending: Whether columns can be descending.
+        since: First version with descending columns; None if all versions have them.
+        nulls: Whether a column can have nulls first or last, whatever its direction is.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    descending: bool = True
+    since: str | None = None
+    nulls: bool = False
+
+
 class RunningFacts(BaseModel):
     """SQL files that make a change on a server that other clients use, and undo it.
 
@@ -179,8 +213,10 @@ class AdviceFacts(BaseModel):
         expressions: Whether an index on an expression is possible.
         prefix_key: Key of an index that serves a comparison with the beginning of a text (`like
             'abc%'`), with `$column`; None if any index of the column does.
+        ignoring_case: Setting by which `like` ignores case; None if no setting changes `like`.
         searches: Operators that an index of the default access method does not serve; the first
             entry that fits a condition applies.
+        index_order: Directions of index columns; None if they are not known.
         texts_on_disk: Whether temporary tables with columns of type text or blob are stored on disk
             with any memory.
         by_column: Whether tables are stored by column, so that scans read them fast.
@@ -206,6 +242,8 @@ class AdviceFacts(BaseModel):
     quote: str = '"'
     expressions: bool = False
     prefix_key: str | None = None
+    ignoring_case: IgnoringCaseFacts | None = None
+    index_order: IndexOrderFacts | None = None
     texts_on_disk: bool = False
     searches: tuple[SearchFacts, ...] = ()
     by_column: bool = False

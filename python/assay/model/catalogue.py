@@ -28,6 +28,10 @@ class Index:
             the reason is not known.
         mend: The statement that makes the index usable.
         schema: Schema of the table; None if the engine does not report it.
+        directions: Order of each key column: `asc` or `desc`, followed by `nulls first` or `nulls
+            last` if that is not the engine's default; empty if the engine does not report it.
+        collations: Collation of each key column in lower case, None for a column without one; empty
+            if the engine reports only those that differ from the column's.
     """
 
     table: str
@@ -42,6 +46,8 @@ class Index:
     state: str | None = None
     mend: str | None = None
     schema: str | None = None
+    directions: tuple[str, ...] = ()
+    collations: tuple[str | None, ...] = ()
 
     @property
     def text(self) -> str:
@@ -55,7 +61,8 @@ class Index:
     @classmethod
     def read(cls, facts: dict[str, Any]) -> Index:
         """Return the index description that JSON values give."""
-        listed = {name: tuple(facts.get(name, ())) for name in ("columns", "types")}
+        names = ("columns", "types", "directions", "collations")
+        listed = {name: tuple(facts.get(name, ())) for name in names}
         return cls(**{**facts, **listed})
 
 

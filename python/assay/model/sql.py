@@ -27,6 +27,7 @@ PLACEHOLDERS = frozenset(
 )
 # Shortest limit of a name's length among known engines.
 NAME_LETTERS_MAX = 63
+_DIRECTION = re.compile(r"(?: desc)?(?: nulls (?:first|last))?$")
 _REMARK = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
 
 
@@ -57,7 +58,8 @@ def statement_of(  # noqa: PLR0913 - each fills a placeholder
         template: Text with `$table`, `$table_text`, `$columns`, `$using`, `$in_schema`,
             `$existing`, and `$name` of an index that Assay makes.
         table: Name of the table without a schema.
-        columns: Columns of an index; empty means the statement concerns the whole table.
+        columns: Columns of an index, followed by `desc` or `nulls first` in another direction;
+            empty means the statement concerns the whole table.
         expression: SQL expression of an index, instead of columns.
         method: Access method of an index, such as `gin`; None means the engine's default.
         schema: Schema of the table; None means that sessions find the table without a schema.
@@ -78,8 +80,15 @@ def statement_of(  # noqa: PLR0913 - each fills a placeholder
         in_schema=in_schema,
         using=using,
         existing=quoted(existing, quote),
-        columns=expression or ", ".join(quoted(column, quote) for column in columns),
+        columns=expression or ", ".join(_key(column, quote) for column in columns),
     )
+
+
+def _key(column: str, quote: str) -> str:
+    """Return a column of an index with its name quoted, and its direction behind it."""
+    direction = _DIRECTION.search(column)
+    end = len(column) if direction is None else direction.start()
+    return quoted(column[:end], quote) + column[end:]
 
 
 def _index_name(table: str, parts: Sequence[str]) -> str:
@@ -88,8 +97,13 @@ def _index_name(table: str, parts: Sequence[str]) -> str:
     Without a mark, column `id` of `order_items` and column `items_id` of `order` would have the
     same name, as would two columns `a` and `b`, and one column `a_b`.
     """
-    name = "_".join(("assay", table, *parts))
-    if len(parts) == 1 and "_" not in table and len(name) <= NAME_LETTERS_MAX:
+    name = "_".join(("assay", table, *parts)).replace(" ", "_")
+    if (
+        len(parts) == 1
+        and "_" not in table
+        and " " not in parts[0]
+        and len(name) <= NAME_LETTERS_MAX
+    ):
         return name
     mark = sha256("\0".join((table, *parts)).encode()).hexdigest()[:8]
     return f"{name[: NAME_LETTERS_MAX - len(mark) - 1]}_{mark}"

@@ -12,6 +12,7 @@ import polars as pl
 from assay.analysis.findings.advising import ServerLimits, for_server, try_command
 from assay.analysis.findings.changing import change_of
 from assay.analysis.findings.engine_facts import Setting, TableFacts
+from assay.analysis.findings.existing_index import against_existing
 from assay.analysis.findings.intervals import share_interval
 from assay.analysis.host.task_counters import EXECUTIONS
 from assay.analysis.operations import is_measured
@@ -355,6 +356,7 @@ class Case:
             advice: Change that can be carried out.
         """
         names = self.largest_first(fractions)
+        ruled_out = against_existing(advice, self.indexes or {})
         change = None
         if advice is not None and self.on_running_server:
             alterable = self._is_alterable(advice)
@@ -373,7 +375,7 @@ class Case:
             tells=tells,
             operations=names,
             fractions={name: min(1.0, max(0.0, fractions[name])) for name in names},
-            evidence=tuple(evidence),
+            evidence=(*evidence, *ruled_out),
             advice=advice,
             change=change,
         )

@@ -17,14 +17,23 @@ def indexes_of(rows: Iterable[tuple[Any, ...]]) -> list[Index]:
     columns: dict[tuple[str, str, str], list[str]] = {}
     facts: dict[tuple[str, str, str], dict[str, Any]] = {}
     types: dict[tuple[str, str, str], list[str]] = {}
-    for table, name, column, unique, valid, method, kind, state, mend, schema in rows:
+    directions: dict[tuple[str, str, str], list[str]] = {}
+    for table, name, column, unique, valid, method, kind, state, mend, schema, direction in rows:
         key = (schema, table, name)
         columns.setdefault(key, []).append(str(column))
         types.setdefault(key, []).append(str(kind or ""))
+        directions.setdefault(key, []).append(str(direction))
         facts_of_index = {"unique": bool(unique), "valid": bool(valid), "method": method}
         facts[key] = facts_of_index | {"state": state, "mend": mend, "schema": schema}
     return [
-        Index(key[1], key[2], tuple(names), types=tuple(types[key]), **facts[key])
+        Index(
+            key[1],
+            key[2],
+            tuple(names),
+            types=tuple(types[key]),
+            directions=tuple(directions[key]),
+            **facts[key],
+        )
         for key, names in columns.items()
     ]
 

@@ -44,8 +44,12 @@ class PlanFacts:
         """
         rows = cast("list[tuple[Any, ...]]", self._rows("plans/indexes.sql"))
         return [
-            replace(Index(table, name, tuple(columns), *more), schema=schema)
-            for table, name, columns, *more, schema in rows
+            replace(
+                Index(table, name, tuple(columns), *more),
+                schema=schema,
+                directions=tuple(directions),
+            )
+            for table, name, columns, *more, directions, schema in rows
         ]
 
     def extensions(self) -> dict[str, bool]:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from assay.model.plan import PlanNode
 
 ACCESS = ("SCAN ", "SEARCH ")
+# End of the name of a sort that no index shortens, unlike `FOR LAST TERM OF ORDER BY`.
+WHOLE = " FOR ORDER BY"
 
 
 @dataclass(frozen=True)
@@ -73,18 +75,31 @@ def counted_first_rows(
     return {"by": asked.by, "rows": asked.rows, "found": float(counts[1])}
 
 
-def with_first_rows(root: PlanNode, counts: Mapping[str, Any], execution_s: float) -> PlanNode:
+def with_first_rows(
+    root: PlanNode, counts: Mapping[str, Any], execution_s: float, steps: int | None = None
+) -> PlanNode:
     """Return a plan with a sort for the first rows, above the table access.
 
     A scan without a measured time gets the whole time, because it must find all rows before the
-    sort.
+    sort. If the scan returns them in the order of the first columns, the sort stops early, and the
+    scan returns as many rows as it made steps. Without counted steps, the plan stays as it is.
+
+    Args:
+        root: Outermost operator of the plan.
+        counts: Result of `counted_first_rows`.
+        execution_s: Time of the statement, in seconds.
+        steps: Number of steps of scans that SQLite counted.
     """
     if root.operator != "sort" or len(root.children) != 1 or root.children[0].children:
         return root
-    access = root.children[0]
+    access, is_whole = root.children[0], root.native.endswith(WHOLE)
+    if not is_whole and not steps:
+        return root
     own_s = execution_s if access.seconds is None else min(access.seconds, execution_s)
     rows = counts["found"] if access.rows is None else access.rows
     removed = access.removed_rows if access.rows is not None else 0.0
+    if not is_whole and steps and steps < rows:
+        rows, removed = float(steps + 1), 0.0
     below = replace(access, rows=rows, removed_rows=removed, seconds=own_s)
     kept = min(float(counts["rows"]), rows)
     return replace(

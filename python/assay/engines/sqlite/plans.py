@@ -75,7 +75,8 @@ def normalised(text: str, operation: str, statement: int, native: str) -> Plan:
     if root is not None and execution_s is not None:
         root = with_scans(root, scans, counted, execution_s)
         root = with_bloom_filter(root, scans, counted)
-        root = with_first_rows(root, first_rows, execution_s) if first_rows else root
+        if first_rows:
+            root = with_first_rows(root, first_rows, execution_s, counted.get("fullscan_step"))
         root = with_union(root, union, execution_s) if union else root
     if changes is not None:
         inputs = () if root is None else (root,)

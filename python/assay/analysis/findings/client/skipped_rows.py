@@ -11,7 +11,13 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from assay.analysis.findings.indexes.sort_order import SORTS, has_index, scan_below, sort_columns
+from assay.analysis.findings.indexes.sort_order import (
+    SORTS,
+    has_index,
+    scan_below,
+    sort_columns,
+    sort_keys,
+)
 from assay.analysis.findings.plans.plan_time import Timed, fraction_of, timed_nodes
 from assay.analysis.time.operation_tree import COMPUTING
 from assay.model.finding import Advice, Evidence
@@ -87,8 +93,8 @@ def _skipped(limit: Timed) -> float:
 
 def _has_order(case: Case, sort: PlanNode, scan: PlanNode) -> bool:
     """Return True if an index returns the rows of a scan in the order of a sort."""
-    columns = sort_columns(sort.condition)
-    return bool(columns) and has_index(case, scan, columns)
+    keys = sort_keys(case, sort.condition)
+    return bool(keys) and has_index(case, scan, keys)
 
 
 def _is_page(case: Case, sort: Timed, scan: PlanNode) -> bool:

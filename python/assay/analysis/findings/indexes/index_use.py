@@ -14,6 +14,7 @@ from assay.analysis.findings.indexes.conditions import (
     reads_column,
     whole_part,
 )
+from assay.analysis.findings.indexes.prefix_index import prefix_key
 from assay.model.finding import Advice
 from assay.model.units import seconds_text
 
@@ -34,7 +35,6 @@ _TEXT = re.compile(r"'(?:[^']|'')*'")
 _EITHER = re.compile(r"\bor\b", re.IGNORECASE)
 # A column in a condition, with or without its table's name.
 _COLUMN = r"(?:\b\w+\.)?\"?\b{}\b\"?"
-_LIKE = r"{}\)?(?:::\w+)?\s*(?:~~|\blike\b)\s*'[^%_']"
 _COLLATED = re.compile(r"\bcollate\s+\"?([\w.]+)", re.IGNORECASE)
 # Hints that forbid indexes, and hints that allow only certain indexes.
 _HINT = re.compile(
@@ -297,14 +297,11 @@ def _condition_reason(
     """
     column, at = _leading(index), f"plan:{scan.operation}"
     name = name or _COLUMN.format(re.escape(column))
-    prefix_key = case.advice.get("prefix_key")
-    if prefix_key and re.search(_LIKE.format(name), condition, re.IGNORECASE):
-        key = prefix_key.replace("$column", column)
-        why = f"the index is not in byte order, which a comparison of {column} with a prefix needs"
-        to_try = f"an index of {index.table} ({key}), which is in byte order"
-        return Unused(index, why, to_try, at, key=key)
     # The copy has the same length as the condition, so that match positions are valid in both.
     bare = _TEXT.sub(lambda text: f"'{' ' * (len(text[0]) - 2)}'", condition)
+    prefix = prefix_key(case, index, condition, name)
+    if prefix is not None and not prefix.exists and _called(bare, name) is None:
+        return Unused(index, prefix.why, prefix.to_try, at, key=prefix.key, settle=prefix.settle)
     if collated := _COLLATED.search(bare):
         why = (
             f"the statement compares {column} in collation {collated[1]}, and the index has "

@@ -13,9 +13,14 @@ from assay.analysis.findings.indexes.index_use import OTHERS_REMOVE
 from assay.analysis.findings.indexes.sort_order import (
     PASSING,
     SORTS,
+    can_mix_directions,
     has_index,
+    has_mixed_directions,
+    is_partly_sorted,
+    other_directions,
     scan_below,
     sort_columns,
+    sort_keys,
 )
 from assay.analysis.findings.plans.plan_time import Timed, fraction_of, reach_of, timed_nodes
 from assay.analysis.time.operation_tree import COMPUTING
@@ -23,9 +28,10 @@ from assay.model.finding import Evidence
 from assay.model.units import count_text, percent_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from assay.analysis.findings.case import Case
+    from assay.model.catalogue import Index
     from assay.model.finding import Finding
     from assay.model.plan import PlanNode
 
@@ -34,6 +40,10 @@ EFFECT_MIN = 0.05
 READ_ROWS_MIN = 100
 # An ordered index is read row by row, which pays off if few rows are returned.
 KEPT_SHARE_MAX = 0.02
+DIRECTIONS = (
+    "measure again: this record does not have the directions of the columns of indexes, ascending "
+    "or descending"
+)
 
 
 def find(case: Case) -> list[Finding]:
@@ -47,19 +57,29 @@ def find(case: Case) -> list[Finding]:
         for sort in nodes
         if sort.node.operator in SORTS
         for scan in scan_below(sort.node)
-        if (columns := _columns(sort.node, scan))
+        if (columns := _columns(case, sort.node, scan))
         and _is_wasteful(sort, scan)
-        and not has_index(case, scan, columns)
+        and not has_index(case, scan, _ordered(scan, columns), _searched(scan))
     ]
     return [finding for finding in findings if finding.effect_share >= EFFECT_MIN]
 
 
-def _columns(sort: PlanNode, scan: PlanNode) -> tuple[str, ...]:
-    """Return the columns of an index that would return rows in sort order; empty if none can."""
-    ordered, searched = sort_columns(sort.condition), _searched(scan)
-    if not ordered or (scan.operator != "scan" and not searched):
+def _columns(case: Case, sort: PlanNode, scan: PlanNode) -> tuple[str, ...]:
+    """Return the keys of an index that would return rows in sort order; empty if none can."""
+    searched = _searched(scan)
+    if not sort_columns(sort.condition):
         return ()
-    return tuple(dict.fromkeys([*searched, *ordered]))
+    if scan.operator != "scan" and not searched and not is_partly_sorted(sort):
+        return ()
+    keys = sort_keys(case, sort.condition, searched)
+    if has_mixed_directions(keys) and can_mix_directions(case) is False:
+        return ()
+    return (*searched, *keys)
+
+
+def _ordered(scan: PlanNode, columns: Sequence[str]) -> Sequence[str]:
+    """Return the keys of an index after those that its scan searches for."""
+    return columns[len(_searched(scan)) :]
 
 
 def _searched(scan: PlanNode) -> tuple[str, ...]:
@@ -93,11 +113,17 @@ def _sorted(sort: Timed) -> float:
     return float("inf") if rows is None else rows
 
 
-def _to_settle(sort: Timed, scan: PlanNode) -> str | None:
+def _to_settle(
+    case: Case, sort: Timed, scan: PlanNode, others: Iterable[Index], columns: Sequence[str]
+) -> str | None:
     """Return what is not known about the index; None if few rows are read in its order.
 
     Conditions that the index does not serve may remove most rows.
     """
+    if has_mixed_directions(columns) and (
+        can_mix_directions(case) is None or any(not index.directions for index in others)
+    ):
+        return DIRECTIONS
     kept = _kept(sort) or 0.0
     if kept <= KEPT_SHARE_MAX * _sorted(sort) or len(conjuncts(_condition(scan))) <= len(
         _searched(scan)
@@ -161,8 +187,13 @@ def _finding(
     ]
     if case.indexes is not None:
         evidence.append(Evidence(f"no index of {table} begins with {names}", f"catalogue:{table}"))
+    others = other_directions(case, scan, _ordered(scan, columns), _searched(scan))
+    evidence += [
+        Evidence(f"index {index.text} has another order", f"catalogue:{table}") for index in others
+    ]
     finding = case.finding(
         METHOD, claim, fractions, to_try=to_try, evidence=evidence, advice=advice
     )
-    finding = replace(finding.without_interval(), settle=_to_settle(sort, scan))
+    settle = _to_settle(case, sort, scan, others, columns)
+    finding = replace(finding.without_interval(), settle=settle)
     return finding.of(COMPUTING, saved=(0.0, case.of_run(reach_of(own))))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from assay.analysis.findings.advising import index_advice
 from assay.analysis.findings.indexes.conditions import equal_columns
-from assay.analysis.findings.indexes.sort_order import has_index, sort_columns
+from assay.analysis.findings.indexes.sort_order import has_index, index_keys
 from assay.analysis.findings.plans.plan_time import Timed, fraction_of, timed_nodes
 from assay.analysis.time.operation_tree import COMPUTING
 from assay.model.finding import Evidence
@@ -39,7 +39,7 @@ def find(case: Case) -> list[Finding]:
         if removes_in_order(scan, REMOVED_SHARE_MIN)
         and (index := index_of_scan(case, scan)) is not None
         and (columns := _columns(scan, index))
-        and not has_index(case, scan.node, columns)
+        and not has_index(case, scan.node, columns[len(_searched(scan)) :], _searched(scan))
     ]
     return [finding for finding in findings if finding.effect_share >= EFFECT_MIN]
 
@@ -65,11 +65,16 @@ def index_of_scan(case: Case, scan: Timed) -> Index | None:
 
 
 def _columns(scan: Timed, index: Index) -> tuple[str, ...]:
-    """Return the columns of an index that has the wanted rows in order; empty if none can."""
-    searched = equal_columns(scan.node.condition, scan.node.object or "")
+    """Return the keys of an index that has the wanted rows in order; empty if none can."""
+    searched = _searched(scan)
     # Empty for an index on an expression, which is no column.
-    ordered = sort_columns(", ".join(index.columns))
-    return tuple(dict.fromkeys([*searched, *ordered])) if searched and ordered else ()
+    ordered = index_keys(index, searched)
+    return (*searched, *ordered) if searched and ordered else ()
+
+
+def _searched(scan: Timed) -> tuple[str, ...]:
+    """Return the columns that a scan's condition compares for equality."""
+    return equal_columns(scan.node.condition, scan.node.object or "")
 
 
 def _finding(case: Case, scan: Timed, index: Index, columns: tuple[str, ...]) -> Finding:

@@ -1,10 +1,10 @@
 -- Indexes of all tables that are not the server's own, those of the session's database first: a row a key column in
--- order, with the type of the column, for an index that the optimiser may not use why that is and what changes it, and
--- the table's schema.
+-- order, with the type of the column, for an index that the optimiser may not use why that is and what changes it, the
+-- table's schema, and the direction of the column.
 select s.table_name, s.index_name, coalesce(s.column_name, s.expression), s.non_unique = 0, s.is_visible = 'YES', lower(s.index_type), c.data_type,
   if(s.is_visible = 'YES', null, 'invisible'),
   if(s.is_visible = 'YES', null, concat('alter table `', s.table_schema, '`.`', s.table_name, '` alter index `', s.index_name, '` visible')),
-  s.table_schema
+  s.table_schema, if(s.collation = 'D', 'desc', 'asc')
 from information_schema.statistics s
 left join information_schema.columns c
   on c.table_schema = s.table_schema and c.table_name = s.table_name and c.column_name = s.column_name

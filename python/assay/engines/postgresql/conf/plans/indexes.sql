@@ -1,5 +1,6 @@
 -- Indexes of all tables that are not the server's own: key columns in order, of each index the
--- collations and operator classes that are not those of its columns, and the table's schema.
+-- collations and operator classes that are not those of its columns, the directions of the columns, and the table's
+-- schema. The bits of indoption are those of a descending column and of nulls first.
 select
     t.relname,
     i.relname,
@@ -21,6 +22,16 @@ select
         left join pg_opclass as o on o.oid = x.indclass[n] and not o.opcdefault
         cross join lateral (values (c.collname::text), (o.opcname::text)) as w (word)
         where word is not null
+    ),
+    array(
+        select case x.indoption[n]
+            when 0 then 'asc'
+            when 1 then 'desc nulls last'
+            when 2 then 'asc nulls first'
+            else 'desc'
+        end
+        from generate_series(0, x.indnkeyatts - 1) as n
+        order by n
     ),
     t.relnamespace::regnamespace::text
 from pg_index as x
