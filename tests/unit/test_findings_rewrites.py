@@ -15,7 +15,8 @@ from assay.analysis.findings.indexes import (
     hinted_index,
     paging_condition,
 )
-from assay.analysis.findings.plans import distinct_join, partitions_read, subquery_per_row
+from assay.analysis.findings.joins import distinct_join
+from assay.analysis.findings.plans import partitions_read, subquery_per_row
 from assay.model.catalogue import ForeignKey, Index
 from assay.model.plan import PlanNode
 from tests.cases import case, node, operation, plan, plans
