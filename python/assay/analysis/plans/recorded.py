@@ -94,6 +94,8 @@ class Captured:
         extensions: Extensions of the server, and whether the database has them; empty if the
             engine does not report them.
         alternatives: Plans that the optimiser would choose after one change, such as an index.
+        partition_keys: Columns of the partition key of each partitioned table; None if the engine
+            does not report them.
     """
 
     plans: dict[str, tuple[Plan, ...]] = field(default_factory=dict)
@@ -108,6 +110,7 @@ class Captured:
     changed_settings: tuple[ChangedSetting, ...] | None = None
     extensions: dict[str, bool] = field(default_factory=dict)
     alternatives: tuple[Alternative, ...] = ()
+    partition_keys: dict[str, tuple[str, ...]] | None = None
 
 
 def read_plans(run: Run) -> dict[str, tuple[Plan, ...]]:
@@ -168,6 +171,7 @@ def _read(document: dict[str, Any], error: str | None) -> Captured:
         _changed_settings(document.get("catalogue") or {}),
         _extensions(document.get("catalogue") or {}),
         tuple(Alternative.read(facts) for facts in document.get("alternatives", ())),
+        _partition_keys(document.get("catalogue") or {}),
     )
 
 
@@ -184,6 +188,11 @@ def _indexes(catalogue: dict[str, Any]) -> dict[str, tuple[Index, ...]] | None:
 def _foreign_keys(catalogue: dict[str, Any]) -> tuple[ForeignKey, ...] | None:
     keys = catalogue.get("foreign_keys")
     return None if keys is None else tuple(ForeignKey.read(facts) for facts in keys)
+
+
+def _partition_keys(catalogue: dict[str, Any]) -> dict[str, tuple[str, ...]] | None:
+    keys = catalogue.get("partition_keys")
+    return None if keys is None else {table: tuple(columns) for table, columns in keys.items()}
 
 
 def _changed_settings(catalogue: dict[str, Any]) -> tuple[ChangedSetting, ...] | None:
