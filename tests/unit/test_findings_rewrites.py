@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -15,8 +15,10 @@ from assay.analysis.findings.indexes import (
     hinted_index,
     paging_condition,
 )
-from assay.analysis.findings.plans import distinct_join, partitions_read, subquery_per_row
+from assay.analysis.findings.joins import distinct_join
+from assay.analysis.findings.plans import partitions_read, subquery_per_row
 from assay.model.catalogue import ForeignKey, Index
+from assay.model.finding import Finding
 from assay.model.plan import PlanNode
 from tests.cases import case, node, operation, plan, plans
 
@@ -134,6 +136,82 @@ class TestPartitionsRead:
         (root,) = (plan.root for plan in self.of().plans["q1"])
         skipped = (root.children[0], *(replace(part, loops=0.0) for part in root.children[1:]))
         assert partitions_read.find(run_of(replace(root, children=skipped))) == []
+
+
+class TestPartitionsJoined:
+    """Readings of a year are joined with the days of a month."""
+
+    KEYS: ClassVar = {"readings": ("day",)}
+
+    def of(
+        self, kept: float = 31e3, condition: str | None = "(readings.day = c.day)", **facts: Any
+    ) -> list[Finding]:
+        scans = [
+            replace(
+                node("scan", object=f"{facts.get('parts', 'r')}_{at}", rows=30e3, seconds=0.06),
+                loops=1.0,
+            )
+            for at in range(facts.get("count", 12))
+        ]
+        append = PlanNode(
+            "set operation", "Append", rows=30e3 * len(scans), seconds=0.0, children=tuple(scans)
+        )
+        days = node("scan", object="c", rows=31.0, condition="filter (c.month = 5)")
+        between = node(facts.get("between", "exchange"), append, rows=append.rows)
+        native = facts.get("native", "Hash Join")
+        join = replace(
+            node("hash join", between, node("hash build", days), rows=kept, seconds=0.18),
+            condition=condition,
+            native=native,
+        )
+        root = node("aggregate", join, rows=7.0, seconds=0.1)
+        return partitions_read.find(run_of(root, partition_keys=facts.get("keys", self.KEYS)))
+
+    def test_a_join_by_the_key_skips_no_partition(self) -> None:
+        (finding,) = self.of()
+        assert "360 k rows of 12 partitions of readings, and the join by day keeps 31 k" in (
+            finding.claim
+        )
+        assert finding.effect_share == pytest.approx(0.9 * (1 - 31 / 360))
+        assert "`readings.day >= ... and readings.day < ...`" in (finding.to_try or "")
+        assert "is the partition key" not in (finding.settle or "")
+        assert "catalogue:readings" in {evidence.at for evidence in finding.evidence}
+
+    def test_an_unknown_key_is_to_be_found_out(self) -> None:
+        (finding,) = self.of(keys=None)
+        assert "whether readings.day is the partition key" in (finding.settle or "")
+
+    def test_a_nested_loop_compares_the_key_in_its_look_up(self) -> None:
+        look_up = node("index scan", object="c", condition="day = readings.day", seconds=0.0)
+        scans = tuple(
+            replace(node("scan", object=f"r_{at}", rows=30e3, seconds=0.08), loops=1.0)
+            for at in range(12)
+        )
+        append = PlanNode("set operation", "Append", rows=360e3, seconds=0.0, children=scans)
+        loop = node("nested loop", append, look_up, rows=31e3, seconds=0.04)
+        assert len(partitions_read.find(run_of(loop, partition_keys=self.KEYS))) == 1
+
+    @pytest.mark.parametrize(
+        "facts",
+        [
+            {"kept": 300e3},
+            {"count": 4},
+            {"keys": {"readings": ("meter",)}},
+            {"keys": {}},
+            {"keys": None, "condition": "(readings.day = c.day) AND (readings.meter = c.meter)"},
+            {"condition": "(r_0.day = c.day)"},
+            {"condition": "(readings.day > c.day)"},
+            {"condition": None},
+            {"native": "Hash Anti Join"},
+            {"between": "filter"},
+        ],
+        ids=[
+            *("most rows kept", "few", "other key", "no partitions", "two columns"),
+            *("union by hand", "range", "no condition", "anti join", "filter"),
+        ],
+    )
+    def test_its_twins_are_silent(self, facts: dict[str, Any]) -> None:
+        assert self.of(**facts) == []
 
 
 class TestPagingCondition:

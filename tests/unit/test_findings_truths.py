@@ -48,6 +48,7 @@ BY_NAME = {
     "first-of-group",
     "unused-groups",
     "extra-indexes",
+    "fan-out",
     "heap-visits",
     "hinted-index",
     "look-ups",

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from assay.analysis.findings.plans import range_join
+from assay.analysis.findings.joins import range_join
 from assay.model.finding import Advice, Finding
 from tests.cases import case, node, operation, plan, plans
 

@@ -230,6 +230,15 @@ class TellsForeignKeys(Protocol):
 
 
 @runtime_checkable
+class TellsPartitionKeys(Protocol):
+    """Interface of plan readers that read by which columns tables are partitioned."""
+
+    def partition_keys(self) -> dict[str, tuple[str, ...]]:
+        """Return the columns of the partition key of each partitioned table."""
+        ...
+
+
+@runtime_checkable
 class TellsChangedSettings(Protocol):
     """Interface of plan readers that read which optimiser settings were changed."""
 

@@ -25,6 +25,7 @@ from assay.engines.plan_reading import (
     TellsExtensions,
     TellsForeignKeys,
     TellsIndexes,
+    TellsPartitionKeys,
 )
 from assay.model.errors import AssayError
 from assay.model.units import NS_PER_S
@@ -190,6 +191,7 @@ class Capture:
             "foreign_keys": None,
             "changed_settings": None,
             "extensions": None,
+            "partition_keys": None,
             "reason": None,
         }
         try:
@@ -203,6 +205,8 @@ class Capture:
                 facts["changed_settings"] = [
                     setting.facts() for setting in reader.changed_settings()
                 ]
+            if isinstance(reader, TellsPartitionKeys):
+                facts["partition_keys"] = reader.partition_keys()
         except (OSError, AssayError) as error:
             log.warning("the engine's catalogue cannot be read: %s", error)
             facts["reason"] = str(error)

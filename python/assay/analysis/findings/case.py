@@ -104,6 +104,8 @@ class Case:
         indexes: Indexes by table, from the engine's catalogue; None if the engine does not report
             them.
         foreign_keys: Foreign keys from the engine's catalogue; empty if none, or not reported.
+        partition_keys: Columns of the partition key of each partitioned table; None if the engine
+            does not report them.
         changed_settings: Settings of the optimiser that differ from the default; None if the engine
             does not report them.
         extensions: Extensions of the server, and whether the database has them; empty if the engine
@@ -166,6 +168,7 @@ class Case:
     replans: bool = False
     indexes: Mapping[str, tuple[Index, ...]] | None = None
     foreign_keys: tuple[ForeignKey, ...] = ()
+    partition_keys: Mapping[str, tuple[str, ...]] | None = None
     changed_settings: tuple[ChangedSetting, ...] | None = None
     extensions: Mapping[str, bool] = field(default_factory=dict)
     alternatives: Mapping[str, tuple[Alternative, ...]] = field(default_factory=dict)

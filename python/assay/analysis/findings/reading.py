@@ -97,6 +97,7 @@ def read_case(
         client_queue_share=client_queue_share(run),
         indexes=plans.indexes,
         foreign_keys=plans.foreign_keys or (),
+        partition_keys=plans.partition_keys,
         changed_settings=plans.changed_settings,
         extensions=plans.extensions,
         alternatives=_by_operation(plans.alternatives),

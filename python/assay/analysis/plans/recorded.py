@@ -95,6 +95,8 @@ class Captured:
             engine does not report them.
         alternatives: Plans that the optimiser would choose after one change, such as an index.
         kept_rows: Rows that parts of scans' conditions keep; empty in older records.
+        partition_keys: Columns of the partition key of each partitioned table; None if the engine
+            does not report them.
     """
 
     plans: dict[str, tuple[Plan, ...]] = field(default_factory=dict)
@@ -110,6 +112,7 @@ class Captured:
     extensions: dict[str, bool] = field(default_factory=dict)
     alternatives: tuple[Alternative, ...] = ()
     kept_rows: tuple[KeptRows, ...] = ()
+    partition_keys: dict[str, tuple[str, ...]] | None = None
 
 
 def read_plans(run: Run) -> dict[str, tuple[Plan, ...]]:
@@ -171,6 +174,7 @@ def _read(document: dict[str, Any], error: str | None) -> Captured:
         _extensions(document.get("catalogue") or {}),
         tuple(Alternative.read(facts) for facts in document.get("alternatives", ())),
         tuple(KeptRows.read(facts) for facts in document.get("kept_rows", ())),
+        _partition_keys(document.get("catalogue") or {}),
     )
 
 
@@ -187,6 +191,11 @@ def _indexes(catalogue: dict[str, Any]) -> dict[str, tuple[Index, ...]] | None:
 def _foreign_keys(catalogue: dict[str, Any]) -> tuple[ForeignKey, ...] | None:
     keys = catalogue.get("foreign_keys")
     return None if keys is None else tuple(ForeignKey.read(facts) for facts in keys)
+
+
+def _partition_keys(catalogue: dict[str, Any]) -> dict[str, tuple[str, ...]] | None:
+    keys = catalogue.get("partition_keys")
+    return None if keys is None else {table: tuple(columns) for table, columns in keys.items()}
 
 
 def _changed_settings(catalogue: dict[str, Any]) -> tuple[ChangedSetting, ...] | None:

@@ -82,6 +82,14 @@ class PlanFacts:
             for name, table, columns, refers_to, schema in rows
         ]
 
+    def partition_keys(self) -> dict[str, tuple[str, ...]]:
+        """Return the columns of the partition key of each partitioned table.
+
+        Raises `EngineError`.
+        """
+        rows = cast("list[tuple[str, list[str]]]", self._rows("plans/partition_keys.sql"))
+        return {table: tuple(columns) for table, columns in rows}
+
     def changed_settings(self) -> list[ChangedSetting]:
         """Return PostgreSQL optimiser settings that differ from their default.
 

@@ -235,6 +235,13 @@ class WatchedPlans(PlannedOnly):
         """
         return self._facts.foreign_keys()
 
+    def partition_keys(self) -> dict[str, tuple[str, ...]]:
+        """Return the columns of the partition key of each partitioned table.
+
+        Raises `EngineError`.
+        """
+        return self._facts.partition_keys()
+
     def changed_settings(self) -> list[ChangedSetting]:
         """Return PostgreSQL optimiser settings that differ from their default.
 

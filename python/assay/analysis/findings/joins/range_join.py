@@ -88,7 +88,7 @@ def _repeated_scan(subquery: Timed, nodes: Sequence[Timed]) -> Timed | None:
         return None
     node = own[0].node
     compared = [part.condition for part in subquery.node.walk() if part.condition]
-    is_ranged = any(_ranges(condition) for condition in compared)
+    is_ranged = any(inequalities(condition) for condition in compared)
     is_total = _AGGREGATE.search(subquery.plan.text or "") is not None
     loops = node.loops or 0.0
     is_repeated = loops >= PAIRS_MIN and _read(node) >= max(ROWS_MIN, PAIRS_MIN * loops)
@@ -132,7 +132,7 @@ def _slow_joins(case: Case, joins: Sequence[Timed]) -> list[Finding]:
     fractions = fraction_of(joins)
     effect = case.of_run(fractions)
     first = max(joins, key=lambda timed: timed.fraction or 0.0)
-    equal, ranges = _equal(first.node.condition), _ranges(first.node.condition)
+    equal, ranges = equalities(first.node.condition), inequalities(first.node.condition)
     claim = (
         f"{first.node.native} of {first.operation} took {seconds_text(_row_seconds(first))} for "
         f"each of its {count_text(_rows(first))} rows: rows that are equal by {equal} are compared "
@@ -159,7 +159,11 @@ def _reduced(top: PlanNode) -> PlanNode | None:
         return None
     condition, rows = node.condition or "", node.rows or 0.0
     inputs = [child.rows or 0.0 for child in node.children]
-    if not _equal(condition) or not _ranges(condition) or rows < PAIRS_MIN * max(ROWS_MIN, *inputs):
+    if (
+        not equalities(condition)
+        or not inequalities(condition)
+        or rows < PAIRS_MIN * max(ROWS_MIN, *inputs)
+    ):
         return None
     return node if rows >= PAIRS_MIN * max(1.0, top.rows or 0.0) else None
 
@@ -171,8 +175,8 @@ def _reduced_join(case: Case, top: Timed, join: PlanNode, nodes: Sequence[Timed]
     claim = (
         f"{operation} joins {count_text(larger)} rows to {count_text(join.rows)} pairs, of which "
         f"{top.node.native} makes {count_text(top.node.rows)} rows: pairs that are equal by "
-        f"{_equal(join.condition)} are many, although {_ranges(join.condition)} is compared, too. "
-        f"This took {percent_text(effect)} of the time"
+        f"{equalities(join.condition)} are many, although {inequalities(join.condition)} is "
+        f"compared, too. This took {percent_text(effect)} of the time"
     )
     evidence = [
         Evidence(
@@ -204,7 +208,11 @@ def _is_slow_range_join(timed: Timed) -> bool:
     node = timed.node
     if node.operator != "hash join" or node.spilled_bytes or not node.condition:
         return False
-    if not _equal(node.condition) or not _ranges(node.condition) or _rows(timed) < ROWS_MIN:
+    if (
+        not equalities(node.condition)
+        or not inequalities(node.condition)
+        or _rows(timed) < ROWS_MIN
+    ):
         return False
     return _row_seconds(timed) >= ROW_S_MIN
 
@@ -218,11 +226,13 @@ def _row_seconds(timed: Timed) -> float:
     return (timed.node.seconds or 0.0) / max(1.0, _rows(timed))
 
 
-def _equal(condition: str | None) -> str:
+def equalities(condition: str | None) -> str:
+    """Return the comparisons of a join's condition for equality, as text; empty without any."""
     parts = [part for part in conjuncts(condition) if not _INEQUALITY.search(part)]
     return " and ".join(part.strip(" ()") for part in parts if _EQUALITY.search(part))
 
 
-def _ranges(condition: str | None) -> str:
+def inequalities(condition: str | None) -> str:
+    """Return the comparisons of a join's condition by an inequality, as text."""
     parts = [part for part in conjuncts(condition) if _INEQUALITY.search(part)]
     return " and ".join(part.strip(" ()") for part in parts)

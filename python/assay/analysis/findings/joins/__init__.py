@@ -1,0 +1,1 @@
+"""Findings on joins that make many more rows than the statement needs."""
