@@ -14,6 +14,7 @@ from assay.analysis.findings.indexes.index_use import unused_index
 from assay.analysis.findings.plans.plan_time import timed_nodes
 from assay.model.catalogue import Index, KeptRows
 from assay.model.plan import PlanNode
+from assay.model.sql import statement_of
 from assay.running.counted_rows import counted_rows
 from tests.cases import node, plan
 from tests.unit.test_findings_plans import planned
@@ -131,6 +132,31 @@ def test_another_comparison_that_keeps_few_rows_is_indexed_instead() -> None:
     assert finding.advice is not None
     assert finding.advice.values["columns"] == "amount"
     assert finding.settle is None
+
+
+@pytest.mark.parametrize(("has_partial", "count"), [(True, 1), (False, 0)])
+def test_few_rows_of_a_comparison_that_no_index_searches_get_a_partial_index(
+    has_partial: bool,
+    count: int,
+) -> None:
+    made = counted(BOTH, {RANGE: 550_000, STATE: 900})
+    made = replace(made, advice={**made.advice, "partial_indexes": has_partial})
+    findings = missing_index.find(made)
+    assert len(findings) == count
+    for finding in findings:
+        assert finding.advice is not None
+        assert finding.advice.values == {"columns": "day", "predicate": STATE}
+        assert f"only {STATE} removes most of them" in finding.claim
+
+
+def test_a_partial_index_has_its_condition_and_a_name_of_its_own() -> None:
+    template = "create index $name on $table$using ($columns)$where;"
+    whole, part = (
+        statement_of(template, "lines", ["day"], predicate=predicate) for predicate in (None, STATE)
+    )
+    assert whole == 'create index "assay_lines_day" on "lines" ("day");'
+    assert part.startswith('create index "assay_lines_day_partial')
+    assert part.endswith(f'on "lines" ("day") where {STATE};')
 
 
 def test_a_range_of_two_bounds_is_no_part_of_itself() -> None:

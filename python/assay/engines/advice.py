@@ -219,6 +219,7 @@ class AdviceFacts(BaseModel):
         index_order: Directions of index columns; None if they are not known.
         texts_on_disk: Whether temporary tables with columns of type text or blob are stored on disk
             with any memory.
+        partial_indexes: Whether an index can have a part of a table's rows only.
         by_column: Whether tables are stored by column, so that scans read them fast.
         sizes: Units of sizes, with their number of bytes.
         sizes_in_sql: Whether sizes in SQL are written with these units; otherwise a size is a
@@ -246,6 +247,7 @@ class AdviceFacts(BaseModel):
     index_order: IndexOrderFacts | None = None
     texts_on_disk: bool = False
     searches: tuple[SearchFacts, ...] = ()
+    partial_indexes: bool = False
     by_column: bool = False
     sizes: dict[str, int] = {}
     sizes_in_sql: bool = False
@@ -298,6 +300,7 @@ class AdviceFacts(BaseModel):
         *,
         expression: str | None = None,
         method: str | None = None,
+        predicate: str | None = None,
         existing: str = "",
     ) -> str:
         """Return the SQL of an advised change, with quoted names filled in."""
@@ -307,6 +310,7 @@ class AdviceFacts(BaseModel):
             columns,
             expression=expression,
             method=method,
+            predicate=predicate,
             existing=existing,
             quote=self.quote,
         )

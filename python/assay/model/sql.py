@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 PLACEHOLDERS = frozenset(
     {
         *("name", "table", "table_text", "columns", "in_schema", "using", "setting", "existing"),
+        "where",
         *("value", "column", "type", "expression"),
         *("column_text", "like_table_text", "like_column_text"),
     }
@@ -48,6 +49,7 @@ def statement_of(  # noqa: PLR0913 - each fills a placeholder
     *,
     expression: str | None = None,
     method: str | None = None,
+    predicate: str | None = None,
     schema: str | None = None,
     existing: str = "",
     quote: str = '"',
@@ -55,13 +57,14 @@ def statement_of(  # noqa: PLR0913 - each fills a placeholder
     """Return a template's SQL with a table's names filled in.
 
     Args:
-        template: Text with `$table`, `$table_text`, `$columns`, `$using`, `$in_schema`,
+        template: Text with `$table`, `$table_text`, `$columns`, `$using`, `$where`, `$in_schema`,
             `$existing`, and `$name` of an index that Assay makes.
         table: Name of the table without a schema.
         columns: Columns of an index, followed by `desc` or `nulls first` in another direction;
             empty means the statement concerns the whole table.
         expression: SQL expression of an index, instead of columns.
         method: Access method of an index, such as `gin`; None means the engine's default.
+        predicate: Condition of the rows in a partial index; None means all rows.
         schema: Schema of the table; None means that sessions find the table without a schema.
         existing: Name of an existing trigger or index, if the statement concerns one.
         quote: Quote character for names.
@@ -71,6 +74,8 @@ def statement_of(  # noqa: PLR0913 - each fills a placeholder
     if method is not None and len(parts) == 1:
         # No operator class tells it from an index of the engine's default method.
         parts = [*parts, method]
+    if predicate is not None:
+        parts = [*parts, "partial"]
     name = _index_name(table, parts)
     in_schema = "" if schema is None else f"{quoted(schema, quote)}."
     return Template(template).safe_substitute(
@@ -79,6 +84,7 @@ def statement_of(  # noqa: PLR0913 - each fills a placeholder
         table_text=_text(table),
         in_schema=in_schema,
         using=using,
+        where="" if predicate is None else f" where {predicate}",
         existing=quoted(existing, quote),
         columns=expression or ", ".join(_key(column, quote) for column in columns),
     )

@@ -31,10 +31,24 @@ COMMAND = re.compile(r"(?:; )?`assay try ")
 
 
 def index_advice(
-    table: str, columns: Sequence[str], schema: str | None, gain_share: float
+    table: str,
+    columns: Sequence[str],
+    schema: str | None,
+    gain_share: float,
+    *,
+    predicate: str | None = None,
 ) -> Advice:
-    """Return the advice to create an index on these columns of a table."""
+    """Return the advice to create an index on these columns of a table.
+
+    Args:
+        table: Name of the table.
+        columns: Columns of the index.
+        schema: Schema of the table; None if it is not known.
+        gain_share: Share of the run's time that the index would save.
+        predicate: Condition of the rows in a partial index; None means all rows.
+    """
     values = {"columns": ",".join(columns)} | ({} if schema is None else {"schema": schema})
+    values |= {} if predicate is None else {"predicate": predicate}
     return Advice("index", table, values, gain_share)
 
 

@@ -57,6 +57,7 @@ def _of_tables(advice: Advice, template: str, quote: str) -> str:
             list(filter(None, columns)),
             expression=advice.values.get("expression"),
             method=advice.values.get("method"),
+            predicate=advice.values.get("predicate"),
             schema=advice.values.get("schema"),
             quote=quote,
         ).strip()

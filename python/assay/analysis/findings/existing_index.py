@@ -42,7 +42,7 @@ def against_existing(
         advice: Advice of the finding.
         indexes: Existing indexes by table.
     """
-    if advice is None or advice.kind != "index" or "statement" in advice.values:
+    if advice is None or advice.kind != "index" or {"statement", "predicate"} & set(advice.values):
         return ()
     schema = advice.values.get("schema")
     return tuple(

@@ -38,10 +38,12 @@ def prepared_with(
     if doing not in facts.statements:
         raise CannotError(facts.without.get(doing, f"it has no statement for {doing}"))
     template = (engine.folder / facts.statements[doing]).read_text(encoding="utf-8")
-    expression, method = advice.values.get("expression"), advice.values.get("method")
+    expression, method, predicate = map(advice.values.get, ("expression", "method", "predicate"))
     columns = columns_of(advice)
     sql = "".join(
-        facts.statement(template, table, columns, expression=expression, method=method)
+        facts.statement(
+            template, table, columns, expression=expression, method=method, predicate=predicate
+        )
         for table in advice.tables
     )
     label = label or label_of(advice)
@@ -76,6 +78,7 @@ def label_of(advice: Advice) -> str:
         f"{advice.kind} of {', '.join(advice.tables)}"
         + (f" using {method}" if method else "")
         + (f" ({', '.join(columns)})" if columns else "")
+        + (f" where {advice.values['predicate']}" if "predicate" in advice.values else "")
     )
 
 

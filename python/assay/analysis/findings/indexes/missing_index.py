@@ -61,24 +61,35 @@ def find(case: Case) -> list[Finding]:
     if not case.can("index"):
         return []
     by_index: dict[tuple[str, str | None, tuple[str, ...], str | None], list[Timed]] = {}
+    by_part: dict[tuple[str, str | None, tuple[str, ...], str], list[Timed]] = {}
     for timed in timed_nodes(case):
         if timed.node.object is None or _is_by_unused(case, timed) or _is_by_setting(case, timed):
             continue
         if _is_wasteful(case, timed.node):
-            columns = _columns(case, timed)
+            columns, predicate = _columns(case, timed), None
             if columns is None:
-                continue
+                predicate = _predicate(case, timed)
+                if predicate is None:
+                    continue
+                columns = indexable(timed.node.condition, timed.node.object)
             # The finding `subquery-per-row` covers a condition of a subquery alone.
             if not columns and has_subquery(timed.node.condition):
                 continue
             # Conditions of no plain column need an index each.
             key = None if columns else _expression(case, [timed]) or timed.node.condition
             served = (timed.node.object, timed.node.schema, columns, key)
-            by_index.setdefault(served, []).append(timed)
+            if predicate is None:
+                by_index.setdefault(served, []).append(timed)
+            else:
+                by_part.setdefault((*served[:3], predicate), []).append(timed)
     findings = [
         _finding(case, table, columns, scans)
         for (table, schema, columns, _), scans in by_index.items()
         if usable_index(case, table, _first(scans), schema) is None
+    ]
+    findings += [
+        _partial(case, table, columns, predicate, scans)
+        for (table, _, columns, predicate), scans in by_part.items()
     ]
     return [finding for finding in findings if is_large(case, finding)]
 
@@ -98,6 +109,22 @@ def _columns(case: Case, scan: Timed) -> tuple[str, ...] | None:
     found = {single: _found_rows(case, scan, single) for single in singles if single}
     best = min(found, key=lambda single: found[single], default=None)
     return best if best is not None and found[best] <= most else None
+
+
+def _predicate(case: Case, scan: Timed) -> str | None:
+    """Return the comparison of a condition whose few rows a partial index could have alone.
+
+    None if no comparison keeps so few rows, or if the engine has no partial indexes.
+    """
+    if not case.advice.get("partial_indexes"):
+        return None
+    table = scan.node.object
+    few = (1 - REMOVED_SHARE_MIN) * _read_rows(scan.node)
+    for part in single_parts(scan.node.condition, table or ""):
+        rows = case.counted_rows(scan.plan, table, part)
+        if rows is not None and rows <= few:
+            return part
+    return None
 
 
 def _found_rows(case: Case, scan: Timed, columns: Sequence[str]) -> float:
@@ -256,6 +283,34 @@ def _finding(case: Case, table: str, columns: Sequence[str], scans: Sequence[Tim
         settle = None
     finding = replace(finding.without_interval(), settle=settle)
     return finding.of(COMPUTING, saved=(_least(case, wasted), best))
+
+
+def _partial(
+    case: Case, table: str, columns: Sequence[str], predicate: str, scans: Sequence[Timed]
+) -> Finding:
+    """Return the finding of a missing partial index, with the few rows of a comparison."""
+    rows = {scan.operation: case.counted_rows(scan.plan, table, predicate) or 0 for scan in scans}
+    wasted = {
+        operation: fraction * (1 - rows[operation] / _read_rows(_largest(operation, scans).node))
+        for operation, fraction in fraction_of(scans).items()
+    }
+    name, *others = case.largest_first(wasted)
+    first = _largest(name, scans).node
+    likewise = f", and the same in {names_text(others)}" if others else ""
+    claim = (
+        f"Scans of {table} keep {count_text(first.rows)} of {count_text(_read_rows(first))} rows "
+        f"in {name}{likewise}, and only {predicate} removes most of them; reading the others took "
+        f"{percent_text(case.of_run(wasted))} of the time"
+    )
+    saved = case.of_run(wasted)
+    advice = index_advice(table, columns, first.schema, saved, predicate=predicate)
+    makes = f"makes an index of {table} ({', '.join(columns)}) where {predicate}"
+    evidence = [
+        Evidence(f"counted: {count_text(rows[name])} rows fulfil {predicate}", f"plan:{name}")
+    ]
+    to_try = case.try_words(METHOD, wasted, makes)
+    finding = case.finding(METHOD, claim, wasted, to_try=to_try, evidence=evidence, advice=advice)
+    return finding.without_interval().of(COMPUTING, saved=(_least(case, wasted), saved))
 
 
 def _finds_few(case: Case, scan: Timed, columns: Sequence[str]) -> bool:

@@ -1,1 +1,1 @@
-create index $name on $table$using ($columns);
+create index $name on $table$using ($columns)$where;

@@ -1,1 +1,1 @@
-create index concurrently $name on $table$using ($columns);
+create index concurrently $name on $table$using ($columns)$where;
