@@ -9,7 +9,7 @@ import pytest
 
 from assay.analysis.findings.case import Case
 from assay.analysis.findings.indexes import missing_index
-from assay.analysis.findings.indexes.conditions import served_part, single_parts
+from assay.analysis.findings.indexes.conditions import indexable, served_part, single_parts
 from assay.analysis.findings.indexes.index_use import unused_index
 from assay.analysis.findings.plans.plan_time import timed_nodes
 from assay.model.catalogue import Index, KeptRows
@@ -147,6 +147,50 @@ def test_few_rows_of_a_comparison_that_no_index_searches_get_a_partial_index(
         assert finding.advice is not None
         assert finding.advice.values == {"columns": "day", "predicate": STATE}
         assert f"only {STATE} removes most of them" in finding.claim
+
+
+@pytest.mark.parametrize(
+    ("condition", "column", "predicate"),
+    [
+        ("filter (lines.state <> 'sent'::text)", "state", "(lines.state <> 'sent'::text)"),
+        ("(NOT lines.is_sent)", "is_sent", "(NOT lines.is_sent)"),
+        ("((lines.state)::text <> 'sent'::text)", "state", "((lines.state)::text <> 'sent'::text)"),
+        ("(lines.rest <> 0)", "rest", "(lines.rest <> 0)"),
+    ],
+)
+def test_a_value_that_is_excluded_gets_a_partial_index(
+    condition: str, column: str, predicate: str
+) -> None:
+    made = counted(condition, {})
+    made = replace(made, advice={**made.advice, "partial_indexes": True})
+    (finding,) = missing_index.find(made)
+    assert finding.advice is not None
+    assert finding.advice.values == {"columns": column, "predicate": predicate}
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "(lines.state <> lines.other)",
+        "(lower(lines.state) <> 'x')",
+        "(others.state <> 'x')",
+        "(lines.state !~ 'x')",
+        "((lines.state <> 'a') OR (lines.rest <> 0))",
+        "((lower(lines.name) = 'x') AND (lines.state <> 'sent'::text))",
+    ],
+)
+def test_other_conditions_get_none(condition: str) -> None:
+    made = counted(condition, {"(lower(lines.name) = 'x')": 1})
+    made = replace(made, advice={**made.advice, "partial_indexes": True, "expressions": False})
+    assert all(
+        "predicate" not in (f.advice.values if f.advice else {}) for f in missing_index.find(made)
+    )
+
+
+@pytest.mark.parametrize("condition", ["(lines.sent IS NULL)", "(`shop`.`lines`.`sent` is null)"])
+def test_rows_without_a_value_are_found_by_an_index(condition: str) -> None:
+    assert indexable(condition.replace("`", "").replace("shop.", ""), "lines") == ("sent",)
+    assert indexable("(lines.sent IS NOT NULL)", "lines") == ()
 
 
 def test_a_partial_index_has_its_condition_and_a_name_of_its_own() -> None:

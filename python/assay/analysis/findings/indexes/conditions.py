@@ -19,7 +19,7 @@ _CAST_NAME = re.compile(r"\(([\w.\"]+)\)::[\w ]+(?:\[\])?")
 _CAST = re.compile(r"::[\w ]+(?:\(\d+(?:,\d+)?\))?(?:\[\])?")
 _COMPARED = re.compile(
     r"[\s(]*(?:filter\b|optional:)?[\s(]*([A-Za-z_][\w.]*)\s*"
-    r"(<=>|(?:<=|>=|=|<|>)(?![<>@&|*~#^%]|->)|\bin\b|\bbetween\b)(.*)",
+    r"(<=>|(?:<=|>=|=|<|>)(?![<>@&|*~#^%]|->)|\bin\b|\bbetween\b|\bis null\b)(.*)",
     re.IGNORECASE | re.DOTALL,
 )
 # Texts that stand for a value instead of a literal: a parameter, an expression that is computed
@@ -31,10 +31,16 @@ _VALUE = re.compile(
 _NAME = re.compile(r"[A-Za-z_][\w.]*")
 # A value that MySQL computes once for each row of another table, before the column.
 _CACHED_FIRST = re.compile(r"(<cache>\([^()]*\))\s*(<=>|=)\s*([A-Za-z_][\w.]*)")
-EQUAL = ("=", "<=>", "in")
+EQUAL = ("=", "<=>", "in", "is null")
+# A comparison that excludes a value, or a negated truth value.
+_EXCLUDED = re.compile(
+    r"\s*(?:filter\b)?[\s(]*(?:([A-Za-z_][\w.]*)\)?\s*(?:<>|!=)\s*(?:''|[-\d.]+|true|false)"
+    r"|not\s+\(?([A-Za-z_][\w.]*))[\s)]*",
+    re.IGNORECASE,
+)
 _FILTER = re.compile(r"^\s*filter\b", re.IGNORECASE)
 # Operators by which an index finds rows, and patterns and negations that need every row.
-_SEARCHED = re.compile(r"=|<|>|~~|\b(?:in|between|like|glob)\b", re.IGNORECASE)
+_SEARCHED = re.compile(r"=|<|>|~~|\b(?:in|between|like|glob|is null)\b", re.IGNORECASE)
 _UNSEARCHED = re.compile(
     r"<>|!|\bnot\b|(?:~~\*?|\bi?like\b)\s*\(?'[%_]|\bglob\b\s*\(?'[*?\[]", re.IGNORECASE
 )
@@ -124,6 +130,17 @@ def served_part(condition: str | None, table: str) -> str | None:
 def _is_served(part: str, table: str, columns: set[str]) -> bool:
     searched = set(indexable(part, table))
     return bool(searched) and searched <= columns
+
+
+def excluded_column(condition: str | None, table: str) -> str | None:
+    """Return the column of a condition that only excludes a value, such as `state <> 'done'`.
+
+    None if the condition compares something else, or more than that.
+    """
+    match = _EXCLUDED.fullmatch(_CAST.sub("", _TEXT.sub("''", condition or "")))
+    if match is None or not _belongs_to(name := match[1] or match[2], table):
+        return None
+    return name.rpartition(".")[2]
 
 
 def single_parts(condition: str | None, table: str) -> tuple[str, ...]:

@@ -22,11 +22,13 @@ from assay.analysis.findings.indexes.access_methods import (
 )
 from assay.analysis.findings.indexes.conditions import (
     conjuncts,
+    excluded_column,
     first_columns,
     has_subquery,
     indexable,
     served_part,
     single_parts,
+    whole_part,
 )
 from assay.analysis.findings.indexes.index_use import OTHERS_REMOVE, unused_index
 from assay.analysis.findings.operation_shares import names_text
@@ -66,22 +68,19 @@ def find(case: Case) -> list[Finding]:
         if timed.node.object is None or _is_by_unused(case, timed) or _is_by_setting(case, timed):
             continue
         if _is_wasteful(case, timed.node):
-            columns, predicate = _columns(case, timed), None
-            if columns is None:
-                predicate = _predicate(case, timed)
-                if predicate is None:
-                    continue
-                columns = indexable(timed.node.condition, timed.node.object)
+            table, schema = timed.node.object, timed.node.schema
+            columns = _columns(case, timed)
+            predicate = None if columns else _predicate(case, timed)
+            if predicate is not None:
+                part = (table, schema, _partial_columns(timed), predicate)
+                by_part.setdefault(part, []).append(timed)
+                continue
             # The finding `subquery-per-row` covers a condition of a subquery alone.
-            if not columns and has_subquery(timed.node.condition):
+            if columns is None or (not columns and has_subquery(timed.node.condition)):
                 continue
             # Conditions of no plain column need an index each.
             key = None if columns else _expression(case, [timed]) or timed.node.condition
-            served = (timed.node.object, timed.node.schema, columns, key)
-            if predicate is None:
-                by_index.setdefault(served, []).append(timed)
-            else:
-                by_part.setdefault((*served[:3], predicate), []).append(timed)
+            by_index.setdefault((table, schema, columns, key), []).append(timed)
     findings = [
         _finding(case, table, columns, scans)
         for (table, schema, columns, _), scans in by_index.items()
@@ -116,15 +115,24 @@ def _predicate(case: Case, scan: Timed) -> str | None:
 
     None if no comparison keeps so few rows, or if the engine has no partial indexes.
     """
-    if not case.advice.get("partial_indexes"):
+    if not case.advice.get("partial_indexes") or not _partial_columns(scan):
         return None
-    table = scan.node.object
+    condition, table = scan.node.condition, scan.node.object
+    if excluded_column(condition, table or "") is not None:
+        return whole_part(condition or "")
     few = (1 - REMOVED_SHARE_MIN) * _read_rows(scan.node)
-    for part in single_parts(scan.node.condition, table or ""):
+    for part in single_parts(condition, table or ""):
         rows = case.counted_rows(scan.plan, table, part)
         if rows is not None and rows <= few:
             return part
     return None
+
+
+def _partial_columns(scan: Timed) -> tuple[str, ...]:
+    """Return the columns of a partial index: those that find rows, or the one with the values."""
+    condition, table = scan.node.condition, scan.node.object or ""
+    excluded = excluded_column(condition, table)
+    return indexable(condition, table) or (() if excluded is None else (excluded,))
 
 
 def _found_rows(case: Case, scan: Timed, columns: Sequence[str]) -> float:
@@ -289,7 +297,11 @@ def _partial(
     case: Case, table: str, columns: Sequence[str], predicate: str, scans: Sequence[Timed]
 ) -> Finding:
     """Return the finding of a missing partial index, with the few rows of a comparison."""
-    rows = {scan.operation: case.counted_rows(scan.plan, table, predicate) or 0 for scan in scans}
+    counts = {scan.operation: case.counted_rows(scan.plan, table, predicate) for scan in scans}
+    # A condition of one comparison is not counted, because the scan keeps its rows.
+    rows = {
+        scan.operation: float(counts[scan.operation] or scan.node.rows or 0.0) for scan in scans
+    }
     wasted = {
         operation: fraction * (1 - rows[operation] / _read_rows(_largest(operation, scans).node))
         for operation, fraction in fraction_of(scans).items()
