@@ -220,6 +220,8 @@ class AdviceFacts(BaseModel):
         texts_on_disk: Whether temporary tables with columns of type text or blob are stored on disk
             with any memory.
         by_column: Whether tables are stored by column, so that scans read them fast.
+        serial_statements: Regular expression that occurs in statements which the engine never
+            executes in parallel; None if it does not tell them from others.
         sizes: Units of sizes, with their number of bytes.
         sizes_in_sql: Whether sizes in SQL are written with these units; otherwise a size is a
             number of bytes.
@@ -247,6 +249,7 @@ class AdviceFacts(BaseModel):
     texts_on_disk: bool = False
     searches: tuple[SearchFacts, ...] = ()
     by_column: bool = False
+    serial_statements: str | None = None
     sizes: dict[str, int] = {}
     sizes_in_sql: bool = False
     settings: dict[str, SettingFacts] = {}
