@@ -98,6 +98,7 @@ def read_case(
         indexes=plans.indexes,
         foreign_keys=plans.foreign_keys or (),
         partition_keys=plans.partition_keys,
+        statistics=plans.statistics or (),
         changed_settings=plans.changed_settings,
         extensions=plans.extensions,
         alternatives=_by_operation(plans.alternatives),
