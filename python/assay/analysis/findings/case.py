@@ -108,6 +108,10 @@ class Case:
         partition_keys: Columns of the partition key of each partitioned table; None if the engine
             does not report them.
         statistics: Statistics objects from the engine's catalogue, in the same way.
+        column_types: Declared types of columns by table, with names in lower case; empty if not
+            known.
+        grammar: SQL dialect of the statements, by its name in sqlglot.
+        counted_apart: Counters that exclude what Assay's own sampling of the server causes.
         changed_settings: Settings of the optimiser that differ from the default; None if the engine
             does not report them.
         extensions: Extensions of the server, and whether the database has them; empty if the engine
@@ -172,6 +176,9 @@ class Case:
     foreign_keys: tuple[ForeignKey, ...] = ()
     partition_keys: Mapping[str, tuple[str, ...]] | None = None
     statistics: tuple[Statistics, ...] = ()
+    column_types: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    grammar: str | None = None
+    counted_apart: frozenset[str] = frozenset()
     changed_settings: tuple[ChangedSetting, ...] | None = None
     extensions: Mapping[str, bool] = field(default_factory=dict)
     alternatives: Mapping[str, tuple[Alternative, ...]] = field(default_factory=dict)
