@@ -114,6 +114,24 @@ def test_it_can_what_it_says() -> None:
     assert [ability for ability in abilities if not isinstance(engine(), ability)] == []
 
 
+def test_tables_of_our_own_looks_are_counted_apart(instance: Instance) -> None:
+    """Each look at sessions makes a temporary table on disk, and each at other work two."""
+    reader: Any = engine().counters(instance)
+    try:
+        before = {(row[0], row[2]): row[3] for row in reader.read()}
+        for _ in range(5):
+            reader.activity()
+            reader.other_work()
+        after = {(row[0], row[2]): row[3] for row in reader.read()}
+    finally:
+        reader.close()
+    # `show status` itself is counted by the server, and not by the session.
+    for name, uncounted in (("created_tmp_disk_tables", 0), ("created_tmp_tables", 2)):
+        own = after["own", name] - before["own", name]
+        assert own >= 10
+        assert after["status", name] - before["status", name] == own + uncounted
+
+
 class TestLife:
     def test_what_it_holds_survives_a_restart_and_nothing_is_left(self, reachable: Path) -> None:
         started = Started(reachable, "mariadb")

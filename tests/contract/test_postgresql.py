@@ -39,6 +39,7 @@ from assay.engines.discovery import find_engine
 from assay.engines.postgresql.engine import PostgresEngine
 from assay.engines.postgresql.explaining import PostgresPlans
 from assay.engines.postgresql.server import HOST
+from assay.model.catalogue import Statistics
 from assay.model.other_work import SNAPSHOT, OtherWork
 from assay.model.script import Script, ScriptOperation, ScriptStatement
 from assay.model.sql import column_statement
@@ -508,7 +509,15 @@ class TestTables:
         shared.engine.run_script(schema, "create index lower on parent (lower(name)) where id > 7")
         slow = dict(schema.address)
         slow["dsn"] = shared.engine.with_settings(slow["dsn"], {"enable_indexscan": "off"})
+        made = "create statistics seldom (mcv) on id, filler from skewed"
+        shared.engine.run_script(schema, made)
         reader = PostgresPlans(slow["dsn"])
+        (statistics,) = [each for each in reader.statistics() if each.name == "seldom"]
+        assert (statistics.table, statistics.columns) == ("skewed", ("id", "filler"))
+        assert (statistics.kinds, statistics.gathered) == (("mcv",), False)
+        shared.engine.run_script(schema, "analyze skewed")
+        assert [each.gathered for each in reader.statistics() if each.name == "seldom"] == [True]
+        assert Statistics.read(statistics.facts()) == statistics
         indexes = {index.name: index for index in reader.indexes()}
         assert indexes["skewed_id_idx"].columns == ("id",)
         assert indexes["skewed_id_idx"].unique

@@ -167,6 +167,19 @@ class TestStatements:
             'analyze "customers"',
         ]
 
+    def test_statistics_of_both_tables_of_a_join_are_made_together(self) -> None:
+        other = Advice("extended-statistics", "parts", {"expression": "(flags & 64)"})
+        values = {"columns": "make, model"}
+        advice = Advice("extended-statistics", "cars", values, also=(other,))
+        changed = followed(request(), advice, find_engine("postgresql"))
+        ((label, sql),) = changed.request.prepare.items()
+        assert label == "extended-statistics of cars (make, model) and parts ((flags & 64))"
+        made = [text.partition(" on ")[2] for text in split(sql) if "create statistics" in text]
+        assert [text.strip(" ;\n") for text in made] == [
+            '"make", "model" from "cars"',
+            '(flags & 64) from "parts"',
+        ]
+
     def test_vacuum_names_its_table_in_each_statement(self) -> None:
         changed = followed(request(), Advice("vacuum", 'a"b'), find_engine("postgresql"))
         (sql,) = changed.request.prepare.values()

@@ -198,6 +198,36 @@ class TestOfARun:
         assert (gauge["total"], gauge["last"]) == (None, 3.0)
         assert report["shares"][0]["share"] == pytest.approx(0.75)
 
+    @pytest.mark.parametrize(("per_s", "each"), [(100.0, 3.0), (8.0, 0.0)])
+    def test_what_our_own_session_counted_is_taken_away(
+        self, synthetic: SyntheticRun, per_s: float, each: float
+    ) -> None:
+        """The server counts so many a second of which 8 are ours; 2 s had 19, 16 of them ours.
+
+        If all that was counted is ours, an execution with more of it just had more looks.
+        """
+        run = synthetic.write()
+        raw = run.dir / "raw"
+        with Stream(raw, "engine", ENGINE) as stream:
+            for second in range(4):
+                time_ns = BEGUN_NS + (second - 1) * S
+                stream.push(time_ns, "cache", "t", "hits", per_s * second)
+                stream.push(time_ns, "own", "t", "hits", 8.0 * second)
+        measured = [event for event in synthetic.events if event["phase"] == "measured"]
+        with Stream(raw, "engine-operations", ENGINE_OPERATIONS) as stream:
+            for event in measured:
+                for edge, time_ns, value in (("start", 0, 100.0), ("end", 2 * S, 119.0)):
+                    stream.push(event["sequence"], edge, time_ns, "cache", "t", "hits", value)
+                    stream.push(event["sequence"], edge, time_ns, "own", "t", "hits", 5.0)
+        facts = {"counters": [{**HITS, "less": "own"}, {**HITS, "name": "all"}], "shares": []}
+        run.facts["engine"] = run.facts.get("engine", {}) | {"counters": facts}
+        counters = engine_counters(run)
+        assert counters is not None
+        apart, whole = counters["counters"]
+        assert (apart["per_s"], whole["per_s"]) == (per_s - 8.0, per_s)
+        assert apart["operations"] == {"a": each, "b": each}
+        assert whole["operations"] == {"a": 19.0, "b": 19.0}
+
     def test_series_are_rates_of_counters_and_values_of_gauges(
         self, synthetic: SyntheticRun
     ) -> None:

@@ -22,6 +22,7 @@ from assay.analysis.findings.plans import (
     stale_statistics,
 )
 from assay.analysis.findings.plans.plan_time import fraction_of, timed_nodes
+from assay.engines.discovery import find_engine
 from assay.model.catalogue import Index
 from assay.model.finding import Advice, Finding
 from assay.model.plan import PlanNode
@@ -506,6 +507,30 @@ class TestSettings:
         run_case = dataclasses.replace(run_case, statements={"q1": "update items set left = 1"})
         (finding,) = parallelism.find(run_case)
         assert finding.settle is not None
+
+    @pytest.mark.parametrize(
+        ("text", "is_told"),
+        [
+            ("update items set left = 1", False),
+            ("INSERT  INTO totals select kind, sum(n) from items group by kind", False),
+            ("with gone as (delete from items returning n) select sum(n) from gone", False),
+            ("select n from items where kind = 3 for no key update", False),
+            ("select n from items where kind = 3 for share", False),
+            ("select replace(name, 'update', ''), sum(n) from items group by 1", True),
+            ("select n, last_update from items -- for update", True),
+        ],
+    )
+    @pytest.mark.parametrize("workers", ["0", "2"])
+    def test_a_statement_that_never_has_workers_is_not_told(
+        self, text: str, workers: str, *, is_told: bool
+    ) -> None:
+        facts = find_engine("postgresql").advising().model_dump(mode="json")
+        run_case = dataclasses.replace(serial(0.5, workers), statements={"q1": text}, advice=facts)
+        assert bool(parallelism.find(run_case)) is is_told
+        slow = plan(node(seconds=3.0), text=text)
+        quick = plan(node(seconds=0.1), text="select 1" if not is_told else "delete from items")
+        run_case = dataclasses.replace(run_case, plans=plans(quick, slow))
+        assert bool(parallelism.find(run_case)) is is_told
 
     @pytest.mark.parametrize("pinned", [{"engine": 1}, {"engine": 1, "client": 3}])
     def test_a_pinned_engine_has_no_more_cores_than_it_is_pinned_to(

@@ -221,6 +221,8 @@ class AdviceFacts(BaseModel):
             with any memory.
         partial_indexes: Whether an index can have a part of a table's rows only.
         by_column: Whether tables are stored by column, so that scans read them fast.
+        serial_statements: Regular expression that occurs in statements which the engine never
+            executes in parallel; None if it does not tell them from others.
         sizes: Units of sizes, with their number of bytes.
         sizes_in_sql: Whether sizes in SQL are written with these units; otherwise a size is a
             number of bytes.
@@ -249,6 +251,7 @@ class AdviceFacts(BaseModel):
     searches: tuple[SearchFacts, ...] = ()
     partial_indexes: bool = False
     by_column: bool = False
+    serial_statements: str | None = None
     sizes: dict[str, int] = {}
     sizes_in_sql: bool = False
     settings: dict[str, SettingFacts] = {}

@@ -10,7 +10,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from assay.engines.contract import Instance
-    from assay.model.catalogue import Alternative, ChangedSetting, ForeignKey, Index
+    from assay.model.catalogue import (
+        Alternative,
+        ChangedSetting,
+        ForeignKey,
+        Index,
+        Statistics,
+    )
     from assay.model.plan import Plan, PlanNode, Reads
 
 Arguments = ParamSpec("Arguments")
@@ -235,6 +241,15 @@ class TellsPartitionKeys(Protocol):
 
     def partition_keys(self) -> dict[str, tuple[str, ...]]:
         """Return the columns of the partition key of each partitioned table."""
+        ...
+
+
+@runtime_checkable
+class TellsStatistics(Protocol):
+    """Interface of plan readers that read statistics objects of several columns."""
+
+    def statistics(self) -> list[Statistics]:
+        """Return every statistics object of tables other than the server's own."""
         ...
 
 

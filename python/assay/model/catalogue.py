@@ -95,6 +95,38 @@ class ForeignKey:
 
 
 @dataclass(frozen=True)
+class Statistics:
+    """A statistics object: statistics of several columns together, or of expressions.
+
+    Attributes:
+        name: Name of the object.
+        table: Name of the table, without its schema.
+        columns: Names of its plain columns.
+        kinds: The engine's names of the gathered kinds, such as `mcv` (most common values).
+        definition: Statement that creates it, with its expressions.
+        gathered: Whether the statistics were gathered since it exists; None if not known.
+        schema: Schema of the table; None if the engine does not report it.
+    """
+
+    name: str
+    table: str
+    columns: tuple[str, ...]
+    kinds: tuple[str, ...]
+    definition: str
+    gathered: bool | None = None
+    schema: str | None = None
+
+    def facts(self) -> dict[str, Any]:
+        """Return the statistics object as JSON values."""
+        return asdict(self)
+
+    @classmethod
+    def read(cls, facts: dict[str, Any]) -> Statistics:
+        """Return the statistics object from JSON values."""
+        return cls(**{**facts, **{name: tuple(facts[name]) for name in ("columns", "kinds")}})
+
+
+@dataclass(frozen=True)
 class ChangedSetting:
     """A setting of the optimiser or executor that differs from the engine's default.
 

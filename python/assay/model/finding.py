@@ -116,18 +116,31 @@ class Advice:
             `schema` if known; `tables`, separated by commas, if there are several; the column that
             another one is made `like`, as `table.column`.
         gain_share: Predicted share of the run's time that it saves; None if not predicted.
+        also: Changes of the same kind in other tables, without which this change does not help.
     """
 
     kind: AdviceKind
     subject: str
     values: Mapping[str, str] = field(default_factory=dict)
     gain_share: float | None = None
+    also: tuple[Advice, ...] = ()
+
+    @property
+    def parts(self) -> tuple[Advice, ...]:
+        """The advised changes one by one: this one, and those in other tables."""
+        return (replace(self, also=()), *self.also)
 
     @property
     def tables(self) -> list[str]:
         """The tables that the advice concerns."""
         named = [name.strip() for name in self.values.get("tables", "").split(",")]
         return list(filter(None, named)) or [self.subject]
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns that the advice names."""
+        texts = self.values.get("columns", "").split(",")
+        return [name.strip() for name in texts if name.strip()]
 
     @property
     def is_per_client(self) -> bool:
@@ -285,6 +298,9 @@ class Finding:
                 "subject": advice.subject,
                 "values": dict(advice.values),
                 "gain_share": advice.gain_share,
+                "also": [
+                    {"subject": part.subject, "values": dict(part.values)} for part in advice.also
+                ],
             },
             "change": None if self.change is None else asdict(self.change),
         }

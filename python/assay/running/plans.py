@@ -26,6 +26,7 @@ from assay.engines.plan_reading import (
     TellsForeignKeys,
     TellsIndexes,
     TellsPartitionKeys,
+    TellsStatistics,
 )
 from assay.model.errors import AssayError
 from assay.model.units import NS_PER_S
@@ -192,6 +193,7 @@ class Capture:
             "changed_settings": None,
             "extensions": None,
             "partition_keys": None,
+            "statistics": None,
             "reason": None,
         }
         try:
@@ -207,6 +209,8 @@ class Capture:
                 ]
             if isinstance(reader, TellsPartitionKeys):
                 facts["partition_keys"] = reader.partition_keys()
+            if isinstance(reader, TellsStatistics):
+                facts["statistics"] = [each.facts() for each in reader.statistics()]
         except (OSError, AssayError) as error:
             log.warning("the engine's catalogue cannot be read: %s", error)
             facts["reason"] = str(error)

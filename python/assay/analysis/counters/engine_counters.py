@@ -7,7 +7,7 @@ declares which counters are shown, with title and unit. The form is in
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import polars as pl
@@ -26,6 +26,8 @@ READING = ("time_ns", "sequence", "edge")
 COUNTER, GAUGE = "counter", "gauge"
 STATUS_STREAM = "engine-status"
 START, END = "start", "end"
+# Name for the count of Assay's own session.
+OWN = "own"
 STANDING: dict[str, type[pl.DataType]] = {
     "edge": pl.String,
     "time_ns": pl.Int64,
@@ -48,6 +50,8 @@ class Shown:
         kind: `counter` for a cumulative value, `gauge` for a current one.
         scale: Factor of a value, such as 1e-3 for seconds from milliseconds.
         to_try: Advice if the value is high.
+        less: Source whose counter of the same name is subtracted: what Assay's own session counted,
+            which samples the server; None without one.
     """
 
     name: str
@@ -59,6 +63,7 @@ class Shown:
     kind: Literal["counter", "gauge"] = "counter"
     scale: float = 1.0
     to_try: str | None = None
+    less: str | None = None
 
 
 @dataclass(frozen=True)
@@ -278,15 +283,18 @@ def figures(readings: pl.DataFrame, shown: list[Shown]) -> pl.DataFrame:
 
 
 def _figure(plain: pl.DataFrame, figure: Shown, reading: list[str]) -> pl.DataFrame:
-    rows = plain.filter((pl.col("source") == figure.source) & (pl.col("counter") == figure.counter))
+    sources = [figure.source] if figure.less is None else [figure.source, figure.less]
+    rows = plain.filter(pl.col("source").is_in(sources) & (pl.col("counter") == figure.counter))
     if figure.object is not None:
         rows = rows.filter(pl.col("object") == figure.object)
-    objects = rows["object"].n_unique()
+    objects = rows.select("source", "object").n_unique()
+    sign = pl.when(pl.col("source") == figure.source).then(1.0).otherwise(-1.0)
+    value = (pl.col("value") * sign).sum() * figure.scale
     return (
         rows.group_by(reading, maintain_order=True)
         .agg(
             pl.lit(figure.name).alias("name"),
-            pl.when(pl.len() == objects).then(pl.col("value").sum() * figure.scale).alias("value"),
+            pl.when(pl.len() == objects).then(value).alias("value"),
         )
         .select(*reading, "name", "value")
     )
@@ -331,7 +339,43 @@ def _by_operation(run: Run, shown: list[Shown]) -> dict[str, dict[str, float]]:
     grown = operation_growth(run.table("events"), summed, ["name"])
     for operation, name, value in grown.select("operation", "name", "growth").iter_rows():
         by_figure.setdefault(name, {})[operation] = value
+    for figure in counters:
+        if figure.less is not None and figure.name in by_figure:
+            by_figure[figure.name] = _without_own(run, figure, summed)
     return by_figure
+
+
+def _without_own(run: Run, figure: Shown, summed: pl.DataFrame) -> dict[str, float]:
+    """Return a counter's growth in one execution without that of Assay's sampling session.
+
+    The sampling session counts at a rate that is not known for each execution. So the result is the
+    mean over executions in whole events, and not more than the whole run has for each of them.
+    """
+    window = window_of(run)
+    own = replace(figure, name=OWN, source=str(figure.less), less=None)
+    readings = figures(run.table("engine"), [figure, own])
+    grew = {} if window is None else _values(around(readings, *window))
+    total, sampled = grew.get(figure.name), grew.get(OWN)
+    if total is None or total.growth is None:
+        return {}
+    per_s = 0.0
+    if sampled is not None and sampled.window_s > 0:
+        per_s = (sampled.growth or 0.0) / sampled.window_s
+    edges = summed.filter(pl.col("name") == figure.name)
+    start, end = (edges.filter(pl.col("edge") == edge) for edge in (START, END))
+    elapsed_s = (pl.col("time_ns_after") - pl.col("time_ns")) * NS
+    grown = pl.col("value_after") - pl.col("value") - per_s * elapsed_s
+    done = measured(run.table("events")).filter(pl.col("outcome") == "ok")
+    means = (
+        done.join(start.join(end, on="sequence", suffix="_after"), on="sequence")
+        .group_by("operation", maintain_order=True)
+        .agg(grown.mean(), pl.len().alias("executions"))
+        .drop_nulls()
+    )
+    return {
+        operation: float(max(0, min(round(mean), total.growth // count)))
+        for operation, mean, count in means.iter_rows()
+    }
 
 
 def _entry(

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
         ForeignKey,
         Index,
         KeptRows,
+        Statistics,
     )
     from assay.model.finding import Advice, Evidence, Tells
     from assay.model.neighbour import Neighbour
@@ -106,6 +107,11 @@ class Case:
         foreign_keys: Foreign keys from the engine's catalogue; empty if none, or not reported.
         partition_keys: Columns of the partition key of each partitioned table; None if the engine
             does not report them.
+        statistics: Statistics objects from the engine's catalogue, in the same way.
+        column_types: Declared types of columns by table, with names in lower case; empty if not
+            known.
+        grammar: SQL dialect of the statements, by its name in sqlglot.
+        counted_apart: Counters that exclude what Assay's own sampling of the server causes.
         changed_settings: Settings of the optimiser that differ from the default; None if the engine
             does not report them.
         extensions: Extensions of the server, and whether the database has them; empty if the engine
@@ -169,6 +175,10 @@ class Case:
     indexes: Mapping[str, tuple[Index, ...]] | None = None
     foreign_keys: tuple[ForeignKey, ...] = ()
     partition_keys: Mapping[str, tuple[str, ...]] | None = None
+    statistics: tuple[Statistics, ...] = ()
+    column_types: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    grammar: str | None = None
+    counted_apart: frozenset[str] = frozenset()
     changed_settings: tuple[ChangedSetting, ...] | None = None
     extensions: Mapping[str, bool] = field(default_factory=dict)
     alternatives: Mapping[str, tuple[Alternative, ...]] = field(default_factory=dict)
@@ -387,8 +397,11 @@ class Case:
         """Return False if the run's role is known not to own a table that the advice changes."""
         if advice.kind not in OWNERS_ONLY:
             return True
-        schema = advice.values.get("schema")
-        keys = [(f"{schema}.{table}", table) for table in advice.tables]
+        keys = [
+            (f"{part.values.get('schema')}.{table}", table)
+            for part in advice.parts
+            for table in part.tables
+        ]
         known = [self.tables.get(long) or self.tables.get(short) for long, short in keys]
         return all(facts is None or facts.alterable is not False for facts in known)
 

@@ -49,19 +49,19 @@ def change_of(advice: Advice, facts: Mapping[str, Any]) -> Change | None:
 
 def _of_tables(advice: Advice, template: str, quote: str) -> str:
     """Return the SQL of a template, one statement for each table in the advice."""
-    columns = [name.strip() for name in advice.values.get("columns", "").split(",")]
     statements = [
         statement_of(
             template,
             table,
-            list(filter(None, columns)),
-            expression=advice.values.get("expression"),
-            method=advice.values.get("method"),
-            predicate=advice.values.get("predicate"),
-            schema=advice.values.get("schema"),
+            part.columns,
+            expression=part.values.get("expression"),
+            method=part.values.get("method"),
+            predicate=part.values.get("predicate"),
+            schema=part.values.get("schema"),
             quote=quote,
         ).strip()
-        for table in advice.tables
+        for part in advice.parts
+        for table in part.tables
     ]
     return "\n".join(statements)
 

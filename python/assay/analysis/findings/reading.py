@@ -98,6 +98,10 @@ def read_case(
         indexes=plans.indexes,
         foreign_keys=plans.foreign_keys or (),
         partition_keys=plans.partition_keys,
+        statistics=plans.statistics or (),
+        column_types=_in_lower_case(plans.tables),
+        grammar=plans.grammar,
+        counted_apart=_counted_apart(run),
         changed_settings=plans.changed_settings,
         extensions=plans.extensions,
         alternatives=_by_operation(plans.alternatives),
@@ -115,6 +119,23 @@ def read_case(
 def _bare(table: str) -> str:
     """Return a table's name without its schema, since statements use aliases for it."""
     return table.rpartition(".")[2]
+
+
+def _counted_apart(run: Run) -> frozenset[str]:
+    """Return the counters from which the counts of Assay's own session were subtracted."""
+    declared = (run.facts.get("engine", {}).get("counters") or {}).get("counters") or ()
+    own = {entry["name"]: entry["less"] for entry in declared if entry.get("less")}
+    if not own or not run.has("engine"):
+        return frozenset()
+    sources = set(run.table("engine")["source"].cast(pl.String).unique())
+    return frozenset(name for name, source in own.items() if source in sources)
+
+
+def _in_lower_case(tables: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str, str]]:
+    return {
+        table.lower(): {column.lower(): declared for column, declared in columns.items()}
+        for table, columns in tables.items()
+    }
 
 
 def is_prepared(run: Run) -> bool:

@@ -145,16 +145,10 @@ def named_columns(
     A column without a table's name counts for each table of the statement that has such a
     column. The result is None if the statement cannot be parsed.
     """
-    import sqlglot
     from sqlglot import exp
-    from sqlglot.errors import SqlglotError
 
-    plain = _VALUE.sub(lambda match: match[1] or "0", text)
-    try:
-        trees = [tree for tree in sqlglot.parse(plain, read=_dialect(grammar)) if tree is not None]
-    except SqlglotError:
-        return None
-    if any(isinstance(tree, exp.Command) for tree in trees):
+    trees = parsed(text, grammar)
+    if trees is None:
         return None
     aliases: dict[str, str] = {}
     for tree in trees:
@@ -174,6 +168,23 @@ def named_columns(
         for table, named in columns.items()
     }
     return ordered, aliases
+
+
+def parsed(text: str, grammar: str | None) -> list[Expr] | None:
+    """Return the syntax trees of a statement's text; None if it cannot be parsed.
+
+    Parameters such as `$1` become a number.
+    """
+    import sqlglot
+    from sqlglot import exp
+    from sqlglot.errors import SqlglotError
+
+    plain = _VALUE.sub(lambda match: match[1] or "0", text)
+    try:
+        trees = [tree for tree in sqlglot.parse(plain, read=_dialect(grammar)) if tree is not None]
+    except SqlglotError:
+        return None
+    return None if any(isinstance(tree, exp.Command) for tree in trees) else trees
 
 
 def _note(

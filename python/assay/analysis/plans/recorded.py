@@ -9,7 +9,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from assay.analysis.plans.difference import Pair, PlanChange, PlanComparison, compare_plans
-from assay.model.catalogue import Alternative, ChangedSetting, ForeignKey, Index, KeptRows
+from assay.model.catalogue import (
+    Alternative,
+    ChangedSetting,
+    ForeignKey,
+    Index,
+    KeptRows,
+    Statistics,
+)
 from assay.model.plan import OPERATORS, Plan, PlanNode
 from assay.record.layout import PLANS_DIR, PLANS_FILE, RAW_DIR
 
@@ -97,6 +104,7 @@ class Captured:
         kept_rows: Rows that parts of scans' conditions keep; empty in older records.
         partition_keys: Columns of the partition key of each partitioned table; None if the engine
             does not report them.
+        statistics: Statistics objects of all tables; None if the engine does not report them.
     """
 
     plans: dict[str, tuple[Plan, ...]] = field(default_factory=dict)
@@ -113,6 +121,7 @@ class Captured:
     alternatives: tuple[Alternative, ...] = ()
     kept_rows: tuple[KeptRows, ...] = ()
     partition_keys: dict[str, tuple[str, ...]] | None = None
+    statistics: tuple[Statistics, ...] | None = None
 
 
 def read_plans(run: Run) -> dict[str, tuple[Plan, ...]]:
@@ -175,6 +184,7 @@ def _read(document: dict[str, Any], error: str | None) -> Captured:
         tuple(Alternative.read(facts) for facts in document.get("alternatives", ())),
         tuple(KeptRows.read(facts) for facts in document.get("kept_rows", ())),
         _partition_keys(document.get("catalogue") or {}),
+        _statistics(document.get("catalogue") or {}),
     )
 
 
@@ -196,6 +206,11 @@ def _foreign_keys(catalogue: dict[str, Any]) -> tuple[ForeignKey, ...] | None:
 def _partition_keys(catalogue: dict[str, Any]) -> dict[str, tuple[str, ...]] | None:
     keys = catalogue.get("partition_keys")
     return None if keys is None else {table: tuple(columns) for table, columns in keys.items()}
+
+
+def _statistics(catalogue: dict[str, Any]) -> tuple[Statistics, ...] | None:
+    objects = catalogue.get("statistics")
+    return None if objects is None else tuple(Statistics.read(facts) for facts in objects)
 
 
 def _changed_settings(catalogue: dict[str, Any]) -> tuple[ChangedSetting, ...] | None:

@@ -14,7 +14,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from assay.engines.plan_reading import PlanAsked
-    from assay.model.catalogue import Alternative, ChangedSetting, ForeignKey, Index
+    from assay.model.catalogue import (
+        Alternative,
+        ChangedSetting,
+        ForeignKey,
+        Index,
+        Statistics,
+    )
     from assay.model.plan import PlanNode
 
 LOST = "the server ended the transaction"
@@ -97,6 +103,13 @@ class PostgresPlans:
         Raises `EngineError`.
         """
         return self._facts.partition_keys()
+
+    def statistics(self) -> list[Statistics]:
+        """Return statistics objects of all tables except the server's own.
+
+        Raises `EngineError`.
+        """
+        return self._facts.statistics()
 
     def changed_settings(self) -> list[ChangedSetting]:
         """Return PostgreSQL optimiser settings that differ from their default.

@@ -10,7 +10,7 @@ from assay.engines.postgresql.loading import execute
 from assay.engines.postgresql.plan_asking import ESTIMATED, EXECUTED, error_text, steers
 from assay.engines.postgresql.plan_cache import GENERIC, REPEATED_MAX_S, read
 from assay.engines.postgresql.statements import file_text, filled
-from assay.model.catalogue import Alternative, ChangedSetting, ForeignKey, Index
+from assay.model.catalogue import Alternative, ChangedSetting, ForeignKey, Index, Statistics
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -89,6 +89,17 @@ class PlanFacts:
         """
         rows = cast("list[tuple[str, list[str]]]", self._rows("plans/partition_keys.sql"))
         return {table: tuple(columns) for table, columns in rows}
+
+    def statistics(self) -> list[Statistics]:
+        """Return statistics objects of all tables except the server's own.
+
+        Raises `EngineError`.
+        """
+        rows = cast("list[tuple[Any, ...]]", self._rows("plans/statistics.sql"))
+        return [
+            Statistics(name, table, tuple(columns), tuple(kinds), *more)
+            for name, table, columns, kinds, *more in rows
+        ]
 
     def changed_settings(self) -> list[ChangedSetting]:
         """Return PostgreSQL optimiser settings that differ from their default.

@@ -23,6 +23,13 @@ class FindingEvidence(TypedDict):
     """Place of the evidence in the report, such as plan:q18."""
 
 
+class AlsoAdvice(TypedDict):
+    """A change of another table that belongs to the advised change."""
+
+    subject: str
+    values: dict[str, str]
+
+
 class FindingAdvice(TypedDict):
     """The change that a finding advises, with its predicted saving."""
 
@@ -32,6 +39,8 @@ class FindingAdvice(TypedDict):
     values: dict[str, str]
     gain_share: MeasuredValue
     """Predicted share of the run's time that the change saves."""
+    also: list[AlsoAdvice]
+    """Changes of the same kind in other tables, without which the change does not help."""
 
 
 class FindingChange(TypedDict):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from assay.engines.advice import CannotError
 from assay.model.sql import alike_statement
 from assay.study.experiments.contract import ChangedRun, Experiment, always
-from assay.study.experiments.statements import SET_UP, UNDO, columns_of
+from assay.study.experiments.statements import SET_UP, UNDO
 
 if TYPE_CHECKING:
     from assay.engines.discovery import EngineFolder
@@ -24,7 +24,7 @@ def _follow(request: RunRequest, advice: Advice, engine: EngineFolder) -> Change
     if KIND not in facts.statements:
         raise CannotError("it has no statement that changes the character set of a column")
     template = (engine.folder / facts.statements[KIND]).read_text(encoding="utf-8")
-    (column,) = columns_of(advice)
+    (column,) = advice.columns
     like_table, _, like_column = advice.values["like"].partition(".")
     sql = alike_statement(
         template, (advice.subject, column), (like_table, like_column), facts.quote

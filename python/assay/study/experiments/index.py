@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from assay.engines.advice import CannotError
 from assay.study.experiments.contract import ChangedRun, Experiment, shown_by_plans
-from assay.study.experiments.statements import SET_UP, UNDO, columns_of, prepared_with
+from assay.study.experiments.statements import SET_UP, UNDO, prepared_with
 
 if TYPE_CHECKING:
     from assay.engines.discovery import EngineFolder
@@ -18,7 +18,7 @@ def _follow(request: RunRequest, advice: Advice, engine: EngineFolder) -> Change
     if (statement := advice.values.get("statement")) is not None:
         label = f"index {advice.values['name']} of {advice.subject}, usable"
         return ChangedRun(label, request.changed(prepare={**request.prepare, label: statement}))
-    if not columns_of(advice) and "expression" not in advice.values:
+    if not advice.columns and "expression" not in advice.values:
         raise CannotError(f"the finding does not say which columns of {advice.subject}")
     return prepared_with("index", request, advice, engine)
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from assay.engines.advice import CannotError
 from assay.study.experiments.contract import ChangedRun, Experiment
-from assay.study.experiments.statements import columns_of, prepared_with
+from assay.study.experiments.statements import prepared_with
 from assay.workloads.discovery import find_workload
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def _follow(request: RunRequest, advice: Advice, engine: EngineFolder) -> ChangedRun:
     if request.dsn is not None:
         raise CannotError("its tables would have to be made anew")
-    columns = columns_of(advice)
+    columns = advice.columns
     label = f"{advice.subject} in the order of {', '.join(columns)}"
     if advice.subject not in find_workload(request.workload).facts.tables:
         # Statements of the workload made the table, so that nothing is loaded.

@@ -38,13 +38,16 @@ def prepared_with(
     if doing not in facts.statements:
         raise CannotError(facts.without.get(doing, f"it has no statement for {doing}"))
     template = (engine.folder / facts.statements[doing]).read_text(encoding="utf-8")
-    expression, method, predicate = map(advice.values.get, ("expression", "method", "predicate"))
-    columns = columns_of(advice)
     sql = "".join(
         facts.statement(
-            template, table, columns, expression=expression, method=method, predicate=predicate
+            template,
+            table,
+            part.columns,
+            expression=part.values.get("expression"),
+            method=part.values.get("method"),
         )
-        for table in advice.tables
+        for part in advice.parts
+        for table in part.tables
     )
     label = label or label_of(advice)
     return ChangedRun(label, request.changed(prepare={**request.prepare, label: sql}))
@@ -71,18 +74,16 @@ def without_existing(
 
 
 def label_of(advice: Advice) -> str:
-    """Return the name of a table's change, such as `index of orders using gin (customer)`."""
-    columns = columns_of(advice) or [text for text in (advice.values.get("expression"),) if text]
+    """Return the name of a change of tables, such as `index of orders using gin (customer)`."""
+    return f"{advice.kind} of {' and '.join(map(_part_label, advice.parts))}"
+
+
+def _part_label(advice: Advice) -> str:
+    columns = advice.columns or [text for text in (advice.values.get("expression"),) if text]
     method = advice.values.get("method")
     return (
-        f"{advice.kind} of {', '.join(advice.tables)}"
+        ", ".join(advice.tables)
         + (f" using {method}" if method else "")
         + (f" ({', '.join(columns)})" if columns else "")
         + (f" where {advice.values['predicate']}" if "predicate" in advice.values else "")
     )
-
-
-def columns_of(advice: Advice) -> list[str]:
-    """Return the columns that an advice names."""
-    texts = advice.values.get("columns", "").split(",")
-    return [name.strip() for name in texts if name.strip()]

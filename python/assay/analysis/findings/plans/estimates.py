@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 Q_ERROR_MIN = 10.0
 # With fewer rows, any plan is fast.
 ROWS_MIN = 100
+# Operator that is chosen for few rows, by its name in plans.
+LOOP = "nested loop"
 # Operators that hold rows: they spill if there are more rows than their memory was planned for.
 HOLDERS = ("sort", "hash build", "hash join", "aggregate", "window")
 
@@ -31,10 +33,12 @@ class Hurt:
         origin: Lowest operator with the wrong estimate. The estimates of operators below it were
             right.
         victims: Operators that the optimiser chose for fewer rows, with their shares of the time.
+        partners: Other operators with a wrong estimate, under the other input of the same join.
     """
 
     origin: Timed
     victims: tuple[Timed, ...]
+    partners: tuple[Timed, ...] = ()
 
     @property
     def fraction(self) -> float:
@@ -58,7 +62,8 @@ def hurts(case: Case) -> list[Hurt]:
         victims = tuple(
             other for other in nodes if other.plan is timed.plan and _is_victim(other, timed)
         )
-        hurt = Hurt(timed, victims)
+        partners = tuple(other for other in nodes if _is_partner(other, timed, victims))
+        hurt = Hurt(timed, victims, partners)
         largest = most.get(timed.operation)
         if hurt.fraction > 0 and (largest is None or hurt.fraction > largest.fraction):
             most[timed.operation] = hurt
@@ -87,10 +92,31 @@ def _is_victim(timed: Timed, origin: Timed) -> bool:
 
 def _is_outer_of(origin: Timed, loop: PlanNode) -> bool:
     """Return True if a plan node determines how often a nested loop's inner side is executed."""
-    if loop.operator != "nested loop" or len(loop.children) < 2:  # noqa: PLR2004 - two sides
+    if loop.operator != LOOP or len(loop.children) < 2:  # noqa: PLR2004 - two sides
         return False
     outer = loop.children[0]
     return outer is origin.node or any(outer is above for above in origin.above)
+
+
+def _is_partner(timed: Timed, origin: Timed, victims: tuple[Timed, ...]) -> bool:
+    """Return True if an operator has a wrong estimate in the same nested loop or slow join."""
+    if timed.plan is not origin.plan or not _is_origin(timed.node):
+        return False
+    if any(
+        one.node is node for one, two in ((timed, origin), (origin, timed)) for node in two.above
+    ):
+        return False
+    common = [node for node in timed.above if any(node is above for above in origin.above)]
+    join = common[-1] if common and timed.node is not origin.node else None
+    if join is None:
+        return False
+    return join.operator == LOOP or any(victim.node is join for victim in victims)
+
+
+def reader_of(timed: Timed) -> PlanNode | None:
+    """Return the plan node that names the table: for an index search, its parent."""
+    below = (timed.node, *reversed(timed.above[-1:]))
+    return next((node for node in below if node.object is not None), None)
 
 
 def _is_within(root: PlanNode, timed: Timed) -> bool:

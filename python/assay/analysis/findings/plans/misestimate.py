@@ -6,10 +6,13 @@ from typing import TYPE_CHECKING
 
 from assay.analysis.findings.engine_facts import known_table, table_advice
 from assay.analysis.findings.lacking_histogram import histogram
-from assay.analysis.findings.plans.estimates import Hurt, hurts
+from assay.analysis.findings.plans.estimates import LOOP, Hurt, hurts, reader_of
 from assay.analysis.findings.plans.lacking_statistics import (
     effect_words,
+    existing_statistics,
     extended_statistics,
+    in_vain_words,
+    read_condition,
     statistics_words,
 )
 from assay.analysis.findings.plans.plan_time import scaled
@@ -27,8 +30,6 @@ METHOD = "misestimate"
 EFFECT_MIN = 0.02
 # If a smaller share of the rows changed, new statistics are like the present ones.
 FRESH_SHARE = 0.01
-# Operator that is chosen for few rows, by its name in plans.
-LOOP = "nested loop"
 
 
 def find(case: Case) -> list[Finding]:
@@ -47,30 +48,47 @@ def _finding(case: Case, hurt: Hurt) -> Finding:
         f"{count_text(max(1.0, node.estimated_rows or 1.0))} were estimated; the operators "
         f"chosen for that estimate ({victims}) took {percent_text(hurt.fraction)} of its time"
     )
-    table = node.object
     advice, to_try = None, f"assay explain {case.run_id} --operation {operation}"
-    if table is not None and node.operator.endswith("scan"):
+    reader = reader_of(hurt.origin)
+    if reader is not None and node.operator.endswith("scan"):
         gain = case.of_run(scaled(fractions, hurt.excess))
-        name = known_table(case.tables, node) or table
-        lacking = extended_statistics(case, node, node.condition, gain) or histogram(
-            case, node, node.condition, gain
-        )
-        if lacking:
-            advice, to_try = lacking, case.try_words(METHOD, fractions, effect_words(lacking))
-        elif _is_fresh(case, node):
-            to_try = statistics_words(table, node.condition)
-        elif case.can("statistics"):
-            advice = table_advice("statistics", name, node, gain)
-            to_try = case.try_words(METHOD, fractions, f"gathers statistics of {name}")
+        advice, does = _statistics(case, hurt, reader, gain)
+        if does is not None:
+            to_try = does if advice is None else case.try_words(METHOD, fractions, does)
     if advice is None and _is_of_loop(hurt) and case.can_switch_off(LOOP):
         advice = Advice("technique", LOOP)
         to_try += f"; {case.try_words(METHOD, fractions, 'measures it without nested loops')}"
-    evidence = [Evidence(_chain(hurt), f"plan:{operation}")]
+    says = [_chain(hurt), *(_other(partner.node) for partner in hurt.partners)]
+    evidence = [Evidence(sentence, f"plan:{operation}") for sentence in says]
     return (
         case.finding(METHOD, claim, fractions, to_try=to_try, evidence=evidence, advice=advice)
         .without_interval()
         .of("computing", saved=(0.0, case.of_run(fractions)))
     )
+
+
+def _statistics(
+    case: Case, hurt: Hurt, reader: PlanNode, gain: float
+) -> tuple[Advice | None, str | None]:
+    """Return the advice about statistics, and its effect; without advice, what to do by hand.
+
+    If both inputs of a join are estimated wrong, statistics of one table leave the plan as it is.
+    """
+    scans = [each for each in hurt.partners if each.node.operator.endswith("scan")]
+    partners = [partner for each in scans if (partner := reader_of(each)) is not None]
+    readers, condition = (reader, *partners), read_condition(reader)
+    name = known_table(case.tables, reader) or str(reader.object)
+    lacking = extended_statistics(case, readers, gain) or histogram(case, reader, condition, gain)
+    if lacking:
+        return lacking, effect_words(lacking)
+    existing, are_gathered = existing_statistics(case, readers) or (None, False)
+    if existing is not None and are_gathered:
+        return None, in_vain_words(existing)
+    if existing is None and _is_fresh(case, reader):
+        return None, statistics_words(reader.object, condition)
+    if not case.can("statistics"):
+        return None, None
+    return table_advice("statistics", name, reader, gain), f"gathers statistics of {name}"
 
 
 def _is_of_loop(hurt: Hurt) -> bool:
@@ -89,6 +107,13 @@ def _is_fresh(case: Case, node: PlanNode) -> bool:
 def operator_words(node: PlanNode) -> str:
     """Return text with a plan operator and its table, such as `Seq Scan of orders`."""
     return node.native + (f" of {node.object}" if node.object else "")
+
+
+def _other(node: PlanNode) -> str:
+    return (
+        f"the other input of the join is estimated wrong, too: {operator_words(node)} by a factor "
+        f"of {count_text(node.q_error)}"
+    )
 
 
 def _chain(hurt: Hurt) -> str:

@@ -10,9 +10,13 @@ from typing import TYPE_CHECKING
 
 from assay.analysis.findings.engine_facts import known_table, table_advice
 from assay.analysis.findings.lacking_histogram import histogram
+from assay.analysis.findings.plans.estimates import reader_of
 from assay.analysis.findings.plans.lacking_statistics import (
     effect_words,
+    existing_statistics,
     extended_statistics,
+    in_vain_words,
+    read_condition,
     statistics_words,
 )
 from assay.analysis.findings.plans.misestimate import operator_words
@@ -98,7 +102,7 @@ def _finding(case: Case, origin: Timed, other: Alternative, nodes: Sequence[Time
     ]
     chosen = ", ".join(dict.fromkeys(map(operator_words, large))) or origin.plan.line
     times = f"{seconds_text(other.seconds)}, and {seconds_text(other.seconds_changed)}"
-    reader = _reader(origin)
+    reader = reader_of(origin)
     table = None if reader is None else known_table(case.tables, reader) or reader.object
     of = operator_words(node) if node.object or table is None else f"{node.native} of {table}"
     condition = f" for {node.condition}" if node.condition else ""
@@ -118,15 +122,18 @@ def _finding(case: Case, origin: Timed, other: Alternative, nodes: Sequence[Time
     advice, to_try = None, statistics_words(table, node.condition)
     changed = None if table is None else _changed(case, table, node)
     lacking = reader and (
-        extended_statistics(case, reader, node.condition, effect)
-        or histogram(case, reader, node.condition, effect)
+        extended_statistics(case, (reader,), effect)
+        or histogram(case, reader, read_condition(reader), effect)
     )
+    existing = None if reader is None else existing_statistics(case, (reader,))
     if table and reader and changed is not None and case.can("statistics"):
         evidence.append(Evidence(changed, f"catalogue:{table}"))
         advice = table_advice("statistics", table, reader, effect)
         to_try = case.try_words(METHOD, fractions, f"gathers statistics of {table}")
     elif lacking:
         advice, to_try = lacking, case.try_words(METHOD, fractions, effect_words(lacking))
+    elif existing is not None:
+        to_try = in_vain_words(existing[0])
     tells: Tells = "cause"
     if node.operator == GROUPS:
         # There are no statistics on the number of groups, so the estimate cannot be corrected.
@@ -137,18 +144,12 @@ def _finding(case: Case, origin: Timed, other: Alternative, nodes: Sequence[Time
     return finding.without_interval().of("computing", saved=(0.0, effect))
 
 
-def _reader(origin: Timed) -> PlanNode | None:
-    """Return the plan node that names the table: for an index search, its parent."""
-    below = (origin.node, *reversed(origin.above[-1:]))
-    return next((node for node in below if node.object is not None), None)
-
-
 def _is_by_dead_rows(case: Case, origin: Timed) -> bool:
     """Return True if dead rows of the table explain the overestimate.
 
     The finding `dead-rows` is about them: statistics would not remove them.
     """
-    reader = _reader(origin)
+    reader = reader_of(origin)
     facts = None if reader is None else case.tables.get(known_table(case.tables, reader) or "")
     in_vain = (origin.node.estimated_rows or 0.0) - (origin.node.rows or 0.0)
     return facts is not None and (facts.dead_rows or 0.0) >= EXPLAINED_SHARE * in_vain

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,7 @@ from assay.analysis.findings.changing import CHANGES
 from assay.analysis.findings.operation_shares import names_text
 from assay.analysis.findings.plans.plan_time import timed_nodes
 from assay.model.finding import Advice, Evidence
+from assay.model.sql import without_remarks
 from assay.model.units import percent_text
 
 if TYPE_CHECKING:
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from assay.analysis.findings.case import Case
     from assay.analysis.summary import OperationSummary
     from assay.model.finding import Finding
+    from assay.model.plan import Plan
 
 METHOD = "parallelism"
 ROLE = "parallel_workers"
@@ -32,6 +35,7 @@ EFFECT_MIN = 0.05
 # A choice of the optimiser is reported if it concerns at least a quarter of the run.
 CHOSEN_MIN = 0.25
 NAMED_OPERATIONS = 3
+_TEXTS = re.compile(r"'(?:[^']|'')*'")
 ONE_PROCESS = (
     "measure the same operations with more workers: some engines execute a statement that changes "
     "rows in one thread, whatever the setting"
@@ -48,7 +52,7 @@ def find(case: Case) -> list[Finding]:
     short = _short_of_workers(case)
     if short:
         return short
-    serial = [op for op in case.operations if _is_serial(op)]
+    serial = [op for op in case.operations if _is_serial(op) and not _has_to_be(case, op.name)]
     cores = case.engine_cores or 1
     idle = {op.name: 1 - max(1.0, op.parallelism or 1.0) / cores for op in serial}
     effect = case.of_run(idle)
@@ -60,6 +64,19 @@ def _is_serial(op: OperationSummary) -> bool:
         return False
     on_cpu = (op.where.get("cpu_user") or 0.0) + (op.where.get("cpu_system") or 0.0)
     return op.parallelism <= ONE_CORE and on_cpu >= ON_CPU_MIN
+
+
+def _has_to_be(case: Case, operation: str) -> bool:
+    """Return True if the engine never executes an operation's longest statement in parallel."""
+    pattern = case.advice.get("serial_statements")
+    longest = max(case.plans.get(operation, ()), key=_seconds, default=None)
+    text = (longest.text if longest is not None else None) or case.statements.get(operation, "")
+    bare = _TEXTS.sub("''", without_remarks(text))
+    return pattern is not None and re.search(pattern, bare, re.IGNORECASE) is not None
+
+
+def _seconds(plan: Plan) -> float:
+    return plan.execution_s or plan.seconds or 0.0
 
 
 def _on_one_core(case: Case, idle: dict[str, float], effect: float) -> list[Finding]:
