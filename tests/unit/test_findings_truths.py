@@ -58,6 +58,7 @@ BY_NAME = {
     "union-duplicates",
     "filter-after-window",
     "rate-held",
+    "repeated-walk",
     "row-order",
     "steady",
     "tail",
