@@ -282,7 +282,8 @@ class Capture:
                 watched_s = None if execution_s is None else watched_s + execution_s
         if self._asks_alternatives and isinstance(self._reader, CountsRows):
             for plan in self._plans[first:]:
-                self._kept_rows += counted_rows(self._reader, plan, self._tables())
+                with self._interruptions.welcome():
+                    self._kept_rows += counted_rows(self._reader, plan, self._tables())
         if self._asks_alternatives and isinstance(self._reader, AsksAlternatives):
             changed = self._reader.alternatives(operation.name, asked)
             self._alternatives += [alternative.facts() for alternative in changed]
