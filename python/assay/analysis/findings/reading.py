@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from assay.analysis.composite.played import played
-from assay.analysis.counters.engine_counters import around
+from assay.analysis.counters.engine_counters import around, declared
 from assay.analysis.data_size import data_bytes
 from assay.analysis.findings.case import Case
 from assay.analysis.findings.engine_facts import TableFacts
@@ -123,8 +123,12 @@ def _bare(table: str) -> str:
 
 def _counted_apart(run: Run) -> frozenset[str]:
     """Return the counters from which the counts of Assay's own session were subtracted."""
-    declared = (run.facts.get("engine", {}).get("counters") or {}).get("counters") or ()
-    own = {entry["name"]: entry["less"] for entry in declared if entry.get("less")}
+    facts = run.facts.get("engine", {}).get("counters")
+    try:
+        shown = declared(facts)[0] if facts else []
+    except ValueError:  # Told where the counters are read.
+        return frozenset()
+    own = {figure.name: figure.less for figure in shown if figure.less}
     if not own or not run.has("engine"):
         return frozenset()
     sources = set(run.table("engine")["source"].cast(pl.String).unique())
