@@ -45,7 +45,7 @@ def test_parts_of_conditions(
 
 
 class Reader:
-    """Counts rows as it was told, and refuses other conditions."""
+    """Returns given counts, and refuses other conditions."""
 
     def __init__(self, rows: Mapping[str, int]) -> None:
         self._rows = rows

@@ -470,24 +470,6 @@ class Case:
         indexes = (self.indexes or {}).get(table or "", ())
         return tuple(index for index in indexes if schema is None or index.schema in (None, schema))
 
-    def counted_rows(self, plan: Plan, table: str | None, condition: str | None) -> int | None:
-        """Return how many rows of a table a part of a scan's condition keeps; None if not counted.
-
-        Args:
-            plan: Plan with the scan.
-            table: The scan's table.
-            condition: The part, from `conditions.served_part` or `conditions.single_parts`.
-        """
-        place = (plan.operation, plan.statement, table, condition)
-        return next(
-            (
-                kept.rows
-                for kept in self.kept_rows
-                if (kept.operation, kept.statement, kept.table, kept.condition) == place
-            ),
-            None,
-        )
-
     def can(self, statement: str) -> bool:
         """True if the engine declares a statement for an index, statistics or a vacuum."""
         return statement in self.advice.get("statements", {})

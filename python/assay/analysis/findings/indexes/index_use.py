@@ -15,6 +15,7 @@ from assay.analysis.findings.indexes.conditions import (
     whole_part,
 )
 from assay.analysis.findings.indexes.prefix_index import prefix_key
+from assay.analysis.findings.plans.plan_time import counted_rows
 from assay.model.finding import Advice
 from assay.model.units import seconds_text
 
@@ -244,7 +245,7 @@ def _with_doubt(case: Case, scan: Timed, unused: Unused, column: str) -> Unused 
         return unused
     if unused.settle is not None:
         return unused
-    counts = [case.counted_rows(scan.plan, scan.node.object, whole_part(part)) for part in own]
+    counts = [counted_rows(case, scan, whole_part(part)) for part in own]
     if len(own) == 1 and counts[0] is not None:
         read = (scan.node.rows or 0.0) + (scan.node.removed_rows or 0.0)
         return unused if counts[0] <= (1 - HIDDEN_REMOVED_MIN) * read else None

@@ -32,7 +32,13 @@ from assay.analysis.findings.indexes.conditions import (
 )
 from assay.analysis.findings.indexes.index_use import OTHERS_REMOVE, unused_index
 from assay.analysis.findings.operation_shares import names_text
-from assay.analysis.findings.plans.plan_time import Timed, fraction_of, reach_of, timed_nodes
+from assay.analysis.findings.plans.plan_time import (
+    Timed,
+    counted_rows,
+    fraction_of,
+    reach_of,
+    timed_nodes,
+)
 from assay.analysis.findings.plans.setting_trials import is_faster_by_default
 from assay.analysis.findings.size import is_large
 from assay.analysis.time.operation_tree import COMPUTING
@@ -122,7 +128,7 @@ def _predicate(case: Case, scan: Timed) -> str | None:
         return whole_part(condition or "")
     few = (1 - REMOVED_SHARE_MIN) * _read_rows(scan.node)
     for part in single_parts(condition, table or ""):
-        rows = case.counted_rows(scan.plan, table, part)
+        rows = counted_rows(case, scan, part)
         if rows is not None and rows <= few:
             return part
     return None
@@ -146,7 +152,7 @@ def _found_rows(case: Case, scan: Timed, columns: Sequence[str]) -> float:
     else:
         every = single_parts(condition, table)
         parts = [part for part in every if indexable(part, table) == tuple(columns)]
-    counts = [case.counted_rows(scan.plan, table, part) for part in parts]
+    counts = [counted_rows(case, scan, part) for part in parts]
     # Of several comparisons of a column, each keeps at least as many rows as all together.
     return min((float(rows) for rows in counts if rows is not None), default=scan.node.rows or 0.0)
 
@@ -158,7 +164,7 @@ def _read_rows(node: PlanNode) -> float:
 def _is_counted(case: Case, scan: Timed) -> bool:
     """Return True if it was counted how many rows the served part of the condition keeps."""
     part = served_part(scan.node.condition, scan.node.object or "")
-    return part is None or case.counted_rows(scan.plan, scan.node.object, part) is not None
+    return part is None or counted_rows(case, scan, part) is not None
 
 
 def _first(scans: Sequence[Timed]) -> tuple[str, ...]:
@@ -297,7 +303,7 @@ def _partial(
     case: Case, table: str, columns: Sequence[str], predicate: str, scans: Sequence[Timed]
 ) -> Finding:
     """Return the finding of a missing partial index, with the few rows of a comparison."""
-    counts = {scan.operation: case.counted_rows(scan.plan, table, predicate) for scan in scans}
+    counts = {scan.operation: counted_rows(case, scan, predicate) for scan in scans}
     # A condition of one comparison is not counted, because the scan keeps its rows.
     rows = {
         scan.operation: float(counts[scan.operation] or scan.node.rows or 0.0) for scan in scans

@@ -43,6 +43,18 @@ class Timed:
     reach: float | None = None
 
 
+def counted_rows(case: Case, scan: Timed, part: str | None) -> int | None:
+    """Return how many rows of its table a part of a scan's condition keeps; None if not counted.
+
+    The part comes from `conditions.served_part` or `conditions.single_parts`.
+    """
+    place = (scan.operation, scan.plan.statement, scan.node.object, part)
+    for kept in case.kept_rows:
+        if (kept.operation, kept.statement, kept.table, kept.condition) == place:
+            return kept.rows
+    return None
+
+
 def timed_nodes(case: Case) -> list[Timed]:
     """Return all plan operators of the operations whose share of the run's time is known."""
     shares = case.shares
