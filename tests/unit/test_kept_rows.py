@@ -15,7 +15,7 @@ from assay.analysis.findings.plans.plan_time import timed_nodes
 from assay.model.catalogue import Index, KeptRows
 from assay.model.plan import PlanNode
 from assay.model.sql import statement_of
-from assay.running.counted_rows import counted_rows
+from assay.running.kept_rows import kept_rows
 from tests.cases import node, plan
 from tests.unit.test_findings_plans import planned
 
@@ -64,7 +64,7 @@ def scan(condition: str = BOTH, **facts: object) -> PlanNode:
 
 def test_parts_of_a_wasteful_scan_are_counted() -> None:
     reader = Reader({RANGE: 7})
-    made = counted_rows(reader, plan(scan()), ["lines"])
+    made = kept_rows(reader, plan(scan()), ["lines"])
     assert made == [KeptRows("q1", 0, "lines", RANGE, 7)]
     assert reader.asked == [RANGE, STATE]
 
@@ -72,7 +72,7 @@ def test_parts_of_a_wasteful_scan_are_counted() -> None:
 def test_aliases_are_replaced_by_the_table() -> None:
     reader, text = Reader({RANGE: 7}), "select * from lines as l where l.day < date '2026-01-01'"
     aliased = replace(plan(scan(BOTH.replace("lines.", "l."))), text=text)
-    assert counted_rows(reader, aliased, ["lines", "others"])[0].condition == RANGE
+    assert kept_rows(reader, aliased, ["lines", "others"])[0].condition == RANGE
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_aliases_are_replaced_by_the_table() -> None:
 )
 def test_nothing_is_counted_of_other_scans(facts: dict[str, object]) -> None:
     reader = Reader({})
-    assert counted_rows(reader, plan(scan(**facts)), ["lines"]) == []
+    assert kept_rows(reader, plan(scan(**facts)), ["lines"]) == []
     assert reader.asked == []
 
 

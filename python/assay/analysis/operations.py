@@ -53,14 +53,9 @@ def is_measured(frame: pl.DataFrame) -> pl.Expr:
     return pl.any_horizontal(pl.lit(value=False), *(pl.col("phase") == name for name in phases))
 
 
-def plain(events: pl.DataFrame, *columns: str) -> pl.DataFrame:
-    """Return events with text instead of categories, to join tables of several runs.
-
-    Args:
-        events: Events of a run.
-        columns: Columns to return, by default all.
-    """
-    return _as_text(events.lazy(), columns or events.columns)
+def plain(events: pl.DataFrame) -> pl.DataFrame:
+    """Return events with text instead of categories, to join tables of several runs."""
+    return _as_text(events.lazy(), events.columns)
 
 
 def _as_text(events: pl.LazyFrame, columns: Sequence[str]) -> pl.DataFrame:

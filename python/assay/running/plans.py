@@ -32,7 +32,7 @@ from assay.model.errors import AssayError
 from assay.model.units import NS_PER_S
 from assay.record.layout import PLANS_DIR, PLANS_FILE, measured_phases
 from assay.record.writer import write_json
-from assay.running.counted_rows import counted_rows
+from assay.running.kept_rows import kept_rows
 from assay.running.processes.held_signals import Interruptions
 
 if TYPE_CHECKING:
@@ -283,7 +283,7 @@ class Capture:
         if self._asks_alternatives and isinstance(self._reader, CountsRows):
             for plan in self._plans[first:]:
                 with self._interruptions.welcome():
-                    self._kept_rows += counted_rows(self._reader, plan, self._tables())
+                    self._kept_rows += kept_rows(self._reader, plan, self._tables())
         if self._asks_alternatives and isinstance(self._reader, AsksAlternatives):
             changed = self._reader.alternatives(operation.name, asked)
             self._alternatives += [alternative.facts() for alternative in changed]

@@ -26,7 +26,7 @@ SCAN_MAX_S, LIMIT_S = 2.0, 5.0
 COUNTS_MAX = 6
 
 
-def counted_rows(reader: CountsRows, plan: Plan, tables: Collection[str]) -> list[KeptRows]:
+def kept_rows(reader: CountsRows, plan: Plan, tables: Collection[str]) -> list[KeptRows]:
     """Return the rows that parts of the conditions of a plan's full scans keep.
 
     Args:
