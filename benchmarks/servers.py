@@ -119,7 +119,7 @@ def server(engine: str, settings: dict[str, str], transport: str = "socket") -> 
 def filling_of(workload: Workload, dialects: Sequence[str], scale: float) -> dict[str, Any]:
     """Return what a host has to know of a workload's tables to load them, in the order of their keys."""
     return {
-        "setup": list(workload.setup(dialects, scale).values()),
+        "setup": workload.setup(dialects, scale),
         "keys": list(workload.keys(dialects, scale).values()),
         "tables": list(workload.facts.tables),
         **workload.row_facts(scale),
