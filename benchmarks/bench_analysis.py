@@ -20,6 +20,7 @@ from assay.analysis.summarise import summarise
 from assay.checks.judge import judge
 from assay.record.reader import Run
 from assay.record.writer import RunWriter
+from assay.running.reference.rows import without_answers
 
 OPERATIONS = [f"q{number:02}" for number in range(1, 23)]
 
@@ -69,7 +70,10 @@ def evaluate(path: Path) -> None:
     """Print seconds of each step, and its memory for each operation."""
     run, before_bytes = Run(path), resident_peak_bytes()
     events_bytes = (run.dir / "raw" / "events.arrows").stat().st_size
+    operations = sum(part.height for part in run.parts("events"))
+    resident_peak_bytes()
     steps: list[tuple[str, Callable[[], object]]] = [
+        ("before seal", lambda: list(without_answers(run))),
         ("read", lambda: run.table("events")),
         ("summarise", lambda: summarise(run)),
         ("judge", lambda: judge(run)),
@@ -79,7 +83,6 @@ def evaluate(path: Path) -> None:
         begun_s = time.monotonic()
         step()
         took_s = time.monotonic() - begun_s
-        operations = run.table("events").height
         needed_bytes = (resident_peak_bytes() - before_bytes) / operations
         print(f"{name:<12}{took_s:6.2f} s {needed_bytes:6.0f} bytes an operation")
     print(f"{operations} operations, {events_bytes / operations:.0f} bytes each on disk")

@@ -160,18 +160,29 @@ class TestSpillByCounters:
     def findings(self, **wrote: float) -> list[Finding]:
         figure = {"name": spill.SPILLED, "to_try": "more memory", "operations": wrote}
         counters = {"counters": [{**figure, "total": sum(wrote.values())}]}
-        return spill.find(case(*even(5), counters=counters))
+        return spill.find(case(*even(5, overrides={"seconds": 1.0}), counters=counters))
 
     def test_it_names_who_spilled_most_first(self) -> None:
-        (finding,) = self.findings(q1=2 * MIB, q2=5 * MIB, q3=0.0)
+        (finding,) = self.findings(q1=100 * MIB, q2=200 * MIB, q3=0.0)
         assert finding.claim == (
-            "q2 spilled 5 MiB to temporary files, q1 2 MiB with work_mem 4MB, by the engine's"
-            " own count; they are 40 % of the time"
+            "q2 spilled 200 MiB to temporary files, q1 100 MiB with work_mem 4MB, by the engine's"
+            " own count; to write and read this takes about 13 % of the time"
         )
-        assert (finding.effect_share, finding.to_try) == (0.4, "more memory")
+        assert finding.to_try == "more memory"
+
+    def test_the_cost_is_that_of_the_copies_and_all_of_the_time_at_most(self) -> None:
+        """SQLite sorted 14 MiB as fast with memory for all rows."""
+        (finding,) = self.findings(q1=100 * MIB)
+        assert finding.effect_share == pytest.approx(2 * 100 * MIB / 1e9 / 5)
+        assert finding.saved == (0.0, pytest.approx(0.2))
+        (finding,) = self.findings(q1=4.0 * GIB)
+        assert finding.effect_share == pytest.approx(0.2)
+
+    def test_copies_of_less_than_a_hundredth_of_the_time_are_not_told(self) -> None:
+        assert self.findings(q1=5.0 * MIB) == []
 
     def test_many_are_counted(self) -> None:
-        (finding,) = self.findings(**{f"q{number}": 2.0 * MIB for number in range(1, 6)})
+        (finding,) = self.findings(**{f"q{number}": 20.0 * MIB for number in range(1, 6)})
         assert "and 2 more operations spilled with work_mem 4MB" in finding.claim
 
     @pytest.mark.parametrize("wrote", [0.0, MIB - 1])

@@ -19,8 +19,10 @@ def test_an_operation_of_a_long_load_needs_little_memory() -> None:
     needed = {
         name: int(count)
         for name, count in re.findall(
-            r"^(\w+) .* s +(\d+) bytes an operation", done.stdout, re.MULTILINE
+            r"^(\w[\w ]*\w) .* s +(\d+) bytes an operation", done.stdout, re.MULTILINE
         )
     }
-    assert list(needed) == ["read", "summarise", "judge", "draw"]
+    assert list(needed) == ["before seal", "read", "summarise", "judge", "draw"]
     assert max(needed.values()) <= BYTES_MAX, done.stdout
+    # Without memory for all operations, the record would have no seal.
+    assert needed["before seal"] < needed["read"]

@@ -132,7 +132,7 @@ class References:
             self._tell(why=f"making reference rows broke down: {type(error).__name__}: {error}")
 
     def _made(self, guardian: Guardian) -> None:
-        missing = list(_missing(Run(self._run.dir)))
+        missing = list(without_answers(Run(self._run.dir)))
         # Only the run knows values that are drawn, here or for a check.
         operations = set(self._asked.workload.drawn_operations)
         missing = [piece for piece in missing if operation_of(piece[0]) not in operations]
@@ -206,12 +206,9 @@ class References:
         if self._asked.language != SQL:
             return {}
         grammar = grammar_of(self._asked.dialects)
-        returned = (
-            Run(self._run.dir).table("events").group_by("operation").agg(pl.col("rows").max())
-        )
-        rows = dict(returned.iter_rows())
+        rows = _most_rows(Run(self._run.dir))
         reasons = {
-            name: why_unrepeatable(self._text(name, 0), rows.get(name) or 0, grammar)
+            name: why_unrepeatable(self._text(name, 0), rows.get(name, 0), grammar)
             for name in sorted(operations)
         }
         return {name: why for name, why in reasons.items() if why is not None}
@@ -252,11 +249,14 @@ def _origin(workload: Workload, kept: Path) -> str:
     return f"workloads/{owner.facts.name}/{kept.parent.relative_to(owner.folder)}"
 
 
-def _missing(run: Run) -> Iterator[tuple[str, int]]:
-    """Yield operations and variants whose expected rows are incomplete."""
+def without_answers(run: Run) -> Iterator[tuple[str, int]]:
+    """Yield executed operations and their variants whose expected rows are incomplete."""
     from assay.analysis.answers.states import Refresh, distinct, executions
 
     refresh = Refresh.of(run.facts.get("test"))
+    if refresh is None:
+        yield from (piece for piece in _answered(run) if run.expected(*piece) is None)
+        return
     asked = distinct(executions(run.table("events"), refresh))
     missing: set[tuple[str, int]] = set()
     for answer in asked.iter_rows(named=True):
@@ -267,3 +267,34 @@ def _missing(run: Run) -> Iterator[tuple[str, int]]:
         if any(run.expected(*piece, state) is None for state in states):
             missing.add(piece)
             yield piece
+
+
+def _answered(run: Run) -> list[tuple[str, int]]:
+    """Return operations and variants with a successful execution, in the order of the first one.
+
+    The record is not sealed yet, so a long load is read in parts: without memory for all of its
+    operations, the seal would be lost.
+    """
+    first_ns: dict[tuple[str, int], int] = {}
+    for part in run.parts("events"):
+        if "variant" not in part.columns:
+            part = part.with_columns(pl.lit(0, pl.UInt32).alias("variant"))  # noqa: PLW2901
+        begun = (
+            part.lazy()
+            .filter(pl.col("outcome") == "ok")
+            .group_by("operation", "variant")
+            .agg(pl.col("started_ns").min())
+        )
+        for operation, variant, started_ns in begun.collect().iter_rows():
+            piece = (operation, variant)
+            first_ns[piece] = min(started_ns, first_ns.get(piece, started_ns))
+    return sorted(first_ns, key=lambda piece: first_ns[piece])
+
+
+def _most_rows(run: Run) -> dict[str, int]:
+    """Return the largest number of rows that an execution of each operation returned."""
+    most: dict[str, int] = {}
+    for part in run.parts("events"):
+        for operation, rows in part.group_by("operation").agg(pl.col("rows").max()).iter_rows():
+            most[operation] = max(rows or 0, most.get(operation, 0))
+    return most

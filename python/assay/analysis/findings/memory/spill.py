@@ -147,15 +147,35 @@ def _counter_findings(case: Case) -> list[Finding]:
         return []
     names = tuple(sorted(wrote, key=lambda name: -wrote[name]))
     whole = dict.fromkeys(names, 1.0)
-    they = "they are" if len(names) > 1 else "it is"
+    copied = _copied(case, wrote, whole)
+    if case.of_run(copied) < EFFECT_MIN:
+        return []
     setting = case.setting(ROLE)
     claim = (
-        f"{_spilled_text(wrote, names)}{_beside(setting)}, by the engine's own count; {they}"
-        f" {percent_text(case.of_run(whole))} of the time"
+        f"{_spilled_text(wrote, names)}{_beside(setting)}, by the engine's own count; to write and "
+        f"read this takes about {percent_text(case.of_run(copied))} of the time"
     )
     evidence = (*_counter_evidence(case), *_setting_evidence(setting))
-    finding = case.finding(METHOD, claim, whole, to_try=figure["to_try"], evidence=evidence)
-    return [replace(finding, settle=None if waited_for_disk(case, wrote) else IN_MEMORY)]
+    finding = case.finding(METHOD, claim, copied, to_try=figure["to_try"], evidence=evidence)
+    finding = replace(
+        finding.without_interval(), settle=None if waited_for_disk(case, wrote) else IN_MEMORY
+    )
+    return [finding.of("computing", saved=(0.0, case.of_run(whole)))]
+
+
+def _copied(
+    case: Case, wrote: Mapping[str, float], most: Mapping[str, float]
+) -> dict[str, float]:
+    """Return the share of each operation's time in which spilled data are written and read.
+
+    This is the larger one of the kernel's copies and the waits for the disk, at most `most`.
+    """
+    waited, seconds = case.part(*DISK), case.seconds
+    copied = {}
+    for name, written in wrote.items():
+        share = 2 * written / COPIED_BYTES_PER_S / seconds[name] if seconds.get(name) else 0.0
+        copied[name] = min(most[name], max(share, waited.get(name, 0.0)))
+    return copied
 
 
 def _spilled_text(wrote: Mapping[str, float], names: Sequence[str]) -> str:
@@ -181,11 +201,7 @@ def _advice(
     value = power_of_two(needed, most)
     if setting.bytes is not None and value <= setting.bytes:
         return None
-    taken, waited, seconds = fraction_of(spilled), case.part(*DISK), case.seconds
-    saved = {}
-    for name, written in wrote.items():
-        copied = 2 * written / COPIED_BYTES_PER_S / seconds[name] if seconds.get(name) else 0.0
-        saved[name] = min(taken[name], max(copied, waited.get(name, 0.0)))
+    saved = _copied(case, wrote, fraction_of(spilled))
     return Advice("setting", ROLE, {"value": str(value)}, case.of_run(saved))
 
 
