@@ -163,9 +163,7 @@ def _counter_findings(case: Case) -> list[Finding]:
     return [finding.of("computing", saved=(0.0, case.of_run(whole)))]
 
 
-def _copied(
-    case: Case, wrote: Mapping[str, float], most: Mapping[str, float]
-) -> dict[str, float]:
+def _copied(case: Case, wrote: Mapping[str, float], most: Mapping[str, float]) -> dict[str, float]:
     """Return the share of each operation's time in which spilled data are written and read.
 
     This is the larger one of the kernel's copies and the waits for the disk, at most `most`.
