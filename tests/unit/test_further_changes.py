@@ -71,7 +71,7 @@ def folder_of(place: Path, text: str) -> Path:
     (folder / "operations" / "q01.sql").write_text(text, encoding="utf-8")
     (folder / "schema").mkdir()
     (folder / "schema" / "tables.sql").write_text(
-        "create table t (id int primary key, a int, b int);\n"
+        "create table t (id int primary key, a int, b int, c int, d int);\n"
         "create table u (id int primary key, a int, b int);\n",
         encoding="utf-8",
     )
@@ -106,7 +106,7 @@ class TestOtherForms:
         assert changes(tmp_path / "runs", request, claimed) == []
 
 
-SEARCH = "select id from t where a = 5 and b > 3"
+SEARCH = "select id, a, b, c, d from t where a = 5 and b > 3"
 INDEX = "index of t (a, b)"
 
 
@@ -158,7 +158,7 @@ class TestIndexes:
     def test_only_those_that_the_optimiser_uses_are_tried(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        text = "select t.id from t join u on u.a = t.a where t.b = 3"
+        text = "select t.id, t.c, t.d from t join u on u.a = t.a where t.b = 3"
         request = RunRequest(
             workload=str(folder_of(tmp_path, text)),
             engine="postgresql",

@@ -19,6 +19,10 @@ def wanted(text: str) -> list[tuple[str, ...]]:
     return [(index.table, *index.columns) for index in indexes_for(text, ("postgresql",), TABLES)]
 
 
+# Of the table's many columns, so that no index has all that the query reads.
+ALL = "id, customer, day, state, total"
+
+
 @pytest.mark.parametrize(
     ("condition", "columns"),
     [
@@ -31,20 +35,20 @@ def wanted(text: str) -> list[tuple[str, ...]]:
     ],
 )
 def test_equal_columns_come_before_one_range(condition: str, columns: list[str]) -> None:
-    text = f"select total from orders where {condition}"  # noqa: S608 - nothing is executed
+    text = f"select {ALL} from orders where {condition}"  # noqa: S608 - nothing is executed
     assert wanted(text) == [("orders", *columns)]
 
 
 def test_each_alternative_needs_its_own() -> None:
-    text = "select total from orders where customer = 7 or state = 'x'"
+    text = f"select {ALL} from orders where customer = 7 or state = 'x'"  # noqa: S608
     assert wanted(text) == [("orders", "customer"), ("orders", "state")]
 
 
 def test_both_sides_of_a_join_are_searched() -> None:
     text = "select o.day from orders o join items i on i.order_id = o.id where i.product = 3"
     assert wanted(text) == [
-        ("orders", "id"),
-        ("items", "product"),
+        ("orders", "id", "day"),
+        ("items", "product", "order_id"),
         ("items", "order_id", "product"),
     ]
 
@@ -54,17 +58,18 @@ def test_a_subquery_searches_by_the_columns_of_the_query_around_it() -> None:
         "select day from orders o "
         "where exists (select 1 from items i where i.order_id = o.id and i.amount > 3)"
     )
-    assert ("items", "order_id") in wanted(text)
+    assert ("items", "order_id", "amount") in wanted(text)
 
 
 def test_an_index_has_rows_in_order() -> None:
-    text = "select total from orders where customer = 7 order by day desc limit 5"
+    text = f"select {ALL} from orders where customer = 7 order by day desc limit 5"  # noqa: S608
     assert wanted(text) == [("orders", "customer"), ("orders", "customer", "day")]
 
 
 def test_groups_of_one_table_are_in_order_too() -> None:
+    """The index suffices if it has all columns that the query reads."""
     assert wanted("select customer, max(day) from orders group by customer") == [
-        ("orders", "customer")
+        ("orders", "customer", "day")
     ]
 
 

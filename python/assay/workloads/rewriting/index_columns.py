@@ -65,16 +65,35 @@ class _Compared:
 def index_columns(query: Query) -> list[IndexColumns]:
     """Return the indexes that a query could use, without repetitions.
 
-    Only columns of tables whose columns are known count. An index has at most four columns.
+    Only columns of tables whose columns are known count. An index has at most four columns. If the
+    SELECT reads no others of the table, the index has all of them, so that it suffices.
     """
     found: dict[IndexColumns, None] = {}
     for block in query.blocks:
+        read = _read_columns(query, block)
         for source, compared in _compared(query, block).items():
             table = block.sources[source]
             for columns in compared.indexes():
                 names = tuple(dict.fromkeys(columns))[:COLUMNS_MAX]
+                whole = tuple(dict.fromkeys((*names, *read.get(source, ()))))
+                if len(whole) <= COLUMNS_MAX:
+                    names = whole
                 found[IndexColumns(table.name, names)] = None
     return list(found)
+
+
+def _read_columns(query: Query, block: Block) -> dict[str, list[str]]:
+    """Return the columns that a SELECT reads, by source."""
+    by_source: dict[str, list[str]] = {}
+    for node in _own_nodes(block.select):
+        if (column := _column(query, block, node)) is not None:
+            by_source.setdefault(column[0], []).append(column[1])
+    return by_source
+
+
+def _own_nodes(select: exp.Select) -> Iterator[exp.Expr]:
+    """Yield the syntax nodes of a SELECT without those of nested ones."""
+    return select.walk(prune=lambda node: isinstance(node, exp.Query) and node is not select)
 
 
 def _compared(query: Query, block: Block) -> dict[str, _Compared]:
