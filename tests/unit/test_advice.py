@@ -142,6 +142,13 @@ class TestStatements:
             ' ("o_custkey", "o_orderdate");\n'
         )
 
+    def test_an_index_of_some_rows_is_tried_as_one(self) -> None:
+        values = {"columns": "o_custkey", "predicate": "o_orderstatus = 'O'"}
+        advice = Advice("index", "orders", values)
+        changed = followed(request(), advice, find_engine("postgresql"))
+        (sql,) = changed.request.prepare.values()
+        assert sql.endswith("""("o_custkey") where o_orderstatus = 'O';\n""")
+
     @pytest.mark.parametrize("table", ODD_NAMES)
     @pytest.mark.parametrize("kind", ["index", "statistics"])
     def test_names_are_quoted_whatever_letters_they_have(self, table: str, kind: str) -> None:

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any, cast
 import polars as pl
 import pytest
 
-from assay.analysis.diagnose.judging import Judgement
+from assay.analysis.diagnose.judging import ALPHA, Judgement
 from assay.analysis.try_.calibration import Calibration, Record
 from assay.model.finding import Advice, Finding
 from assay.record.layout import STATUS_COMPLETE
 from assay.record.reader import Run, took_s
 from assay.record.seal import write_seal
 from assay.running.asked.request import RunRequest
-from assay.study.diagnosing import stages
+from assay.study.diagnosing import racing, stages
 from assay.study.diagnosing.candidates import Candidate, candidates_of
 from assay.study.diagnosing.stages import Diagnosing
 from assay.study.several import Begun, Terms
@@ -25,6 +25,8 @@ from tests.conftest import write_stream
 from tests.records import write_run
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from assay.analysis.diagnose.way import Step, Way
     from assay.study.variants import Study
 
@@ -118,11 +120,14 @@ def whole_way(
     budget_s: float | None = None,
     noisy: dict[str, float] | None = None,
     run_s: float | None = None,
+    further: Sequence[Candidate] = (),
 ) -> tuple[Way, Runs]:
     """A diagnosis with these candidates of each step, and its runs."""
     runs = Runs(place, factors, noisy or {}, run_s)
     monkeypatch.setattr(stages, "summarise", lambda _: SimpleNamespace(findings=(), time=None))
     monkeypatch.setattr(stages, "slowed_candidate", lambda *_: None)
+    left = list(further)
+    monkeypatch.setattr(stages, "further_candidates", lambda *_: [left.pop()] if left else [])
     monkeypatch.setattr(stages, "begun_in", lambda _: runs.begun)
     monkeypatch.setattr(
         stages, "candidates_of", lambda *_, **__: (steps.pop(0) if steps else [], [])
@@ -186,7 +191,7 @@ def test_causes_that_a_kept_change_precedes_are_left_to_the_next_step(
 def test_a_change_that_makes_operations_fail_is_not_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(stages, "spoiled_by_change", lambda _: "operations fail with the change")
+    monkeypatch.setattr(racing, "spoiled_by_change", lambda _: "operations fail with the change")
     step, _ = first_step(tmp_path, monkeypatch, {"q01": 0.5}, candidate(cause("q01")))
     assert [tried.judgement.verdict for tried in step.tried] == ["confirmed"]
     assert step.kept is None
@@ -205,8 +210,8 @@ def test_a_trial_without_a_verdict_in_sight_pauses(
     step, runs = first_step(tmp_path, monkeypatch, {"q01": 0.5}, *two_causes("q02"), noisy=noisy)
     verdicts = {tried.cause.key: tried.judgement.verdict for tried in step.tried}
     assert verdicts == {"spill:q01": "confirmed", "stalls:q02": "undecided"}
-    assert len(runs.requests["threads=2"]) == stages.ROUNDS_TO_PREDICT
-    assert len(runs.requests[CHANGE]) > stages.ROUNDS_TO_PREDICT
+    assert len(runs.requests["threads=2"]) == racing.ROUNDS_TO_PREDICT
+    assert len(runs.requests[CHANGE]) > racing.ROUNDS_TO_PREDICT
 
 
 def test_trials_without_a_verdict_in_sight_go_on_if_there_are_no_others(
@@ -215,7 +220,7 @@ def test_trials_without_a_verdict_in_sight_go_on_if_there_are_no_others(
     noisy = {CHANGE: 1.0, "threads=2": 1.0}
     step, runs = first_step(tmp_path, monkeypatch, {}, *two_causes("q02"), noisy=noisy)
     assert step.kept is None
-    assert {len(requests) for requests in runs.requests.values()} == {stages.ROUNDS_MAX}
+    assert {len(requests) for requests in runs.requests.values()} == {racing.ROUNDS_MAX}
 
 
 def test_a_step_with_a_confirmed_cause_does_not_wait_for_a_far_verdict(
@@ -227,7 +232,7 @@ def test_a_step_with_a_confirmed_cause_does_not_wait_for_a_far_verdict(
     )
     assert step.kept is not None
     assert step.kept.cause.key == "spill:q01"
-    assert len(runs.requests["threads=2"]) < stages.ROUNDS_ENOUGH
+    assert len(runs.requests["threads=2"]) < racing.ROUNDS_ENOUGH
 
 
 def test_a_step_waits_for_a_cause_that_seems_to_be_larger(
@@ -293,4 +298,51 @@ def test_a_step_does_not_wait_for_a_larger_cause_without_a_verdict_in_sight(
     step, runs = first_step(tmp_path, monkeypatch, factors, *two_causes("q02"), noisy=noisy)
     assert step.kept is not None
     assert step.kept.cause.key == "spill:q01"
-    assert len(runs.requests["threads=2"]) == stages.ROUNDS_TO_PREDICT
+    assert len(runs.requests["threads=2"]) == racing.ROUNDS_TO_PREDICT
+
+
+FURTHER = "work_mem not set"
+
+
+def unadvised(operation: str) -> Candidate:
+    return replace(candidate(cause(operation, "given-option")), change=FURTHER, gain_min=0.1)
+
+
+@pytest.mark.parametrize(("factor", "began"), [(0.5, False), (1.0, True)])
+def test_changes_that_no_finding_advises_begin_if_no_other_can_be_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, factor: float, *, began: bool
+) -> None:
+    advised, factors = [[candidate(cause("q01"))]], {"q01": factor}
+    way, runs = whole_way(tmp_path, monkeypatch, factors, advised, further=[unadvised("q02")])
+    first = [begun.variant for begun in runs.begun if begun.part.startswith("step 1 ")]
+    assert (FURTHER in first) is began
+    # Its place in the queue says nothing about a cause.
+    assert FURTHER not in {untried.change for untried in way.steps[0].left_out}
+
+
+@pytest.mark.parametrize(
+    ("factor", "verdict"), [(0.5, "confirmed"), (0.95, "refuted"), (1.0, "refuted")]
+)
+def test_without_a_finding_only_a_large_gain_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, factor: float, verdict: str
+) -> None:
+    changes = [unadvised("q02")]
+    way, _ = whole_way(tmp_path, monkeypatch, {"q02": factor}, [[]], further=changes)
+    (tried,) = way.steps[0].tried
+    assert tried.judgement.verdict == verdict
+    assert (way.steps[0].kept is not None) is (verdict == "confirmed")
+
+
+class TestTheErrorProbability:
+    """All trials of a step are wrong with a probability of 5 % together."""
+
+    @pytest.mark.parametrize("counts", [(0, 2), (2, 0), (1, 3), (3, 1)])
+    def test_it_is_shared(self, counts: tuple[int, int]) -> None:
+        advised, further = ([candidate(cause("q01"))] * count for count in counts)
+        queue = racing.trials(advised, further)
+        alphas = [trial.alpha for trial in (*queue.advised, *queue.further)]
+        assert sum(alphas) == pytest.approx(ALPHA)
+
+    def test_most_of_it_is_for_what_findings_advise(self) -> None:
+        queue = racing.trials([candidate(cause("q01"))], [unadvised("q02")])
+        assert queue.advised[0].alpha == pytest.approx(0.8 * ALPHA)

@@ -46,6 +46,7 @@ AdviceKind = Literal[
     TableChange,
     "setting",
     "named-setting",
+    "default-setting",
     "state",
     "clients",
     "limit",

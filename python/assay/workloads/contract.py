@@ -290,7 +290,7 @@ class Workload:
         from assay.workloads import rewriting
 
         text = self.statement(operation, dialects, scale).text
-        return rewriting.parts(text, dialects, self._table_columns(dialects, scale))
+        return rewriting.parts(text, dialects, self.table_columns(dialects, scale))
 
     def storable(
         self, operation: str, dialects: Sequence[str], scale: float, seed: int | None = None
@@ -302,7 +302,7 @@ class Workload:
         from assay.workloads import rewriting
 
         text = self.statement(operation, dialects, scale, seed).text
-        return rewriting.storable(text, dialects, self._table_columns(dialects, scale))
+        return rewriting.storable(text, dialects, self.table_columns(dialects, scale))
 
     def script(
         self, dialects: Sequence[str], scale: float, seed: int, parameters: Parameters = "default"
@@ -346,7 +346,7 @@ class Workload:
 
         name, lacking = statement.operation, ", ".join(parts)
         try:
-            tables = self._table_columns(dialects, scale)
+            tables = self.table_columns(dialects, scale)
             rewritten = rewriting.without(statement.text, dialects, parts, tables)
         except UsageError as error:
             raise UsageError(f"--remove {lacking} is not possible for {name}: {error}") from error
@@ -358,9 +358,8 @@ class Workload:
 
         return types_of(tuple(self.setup((), scale).values()), ())
 
-    def _table_columns(
-        self, dialects: Sequence[str], scale: float
-    ) -> Mapping[str, Collection[str]]:
+    def table_columns(self, dialects: Sequence[str], scale: float) -> Mapping[str, Collection[str]]:
+        """Return the columns of each table, from its declaration and its keys."""
         from assay.workloads.rewriting.declared import declared_tables
 
         scripts = {**self.setup(dialects, scale), **self.keys(dialects, scale)}

@@ -79,6 +79,7 @@ class Judgement:
         slower: Other operations that take longer.
         dependence: Share of the time that depends on a resource that was slowed; None for changes
             that remove a cause.
+        gain_min: Smallest gain that counts, as a share of the time.
     """
 
     verdict: CauseVerdict
@@ -90,6 +91,7 @@ class Judgement:
     by_plan: bool = False
     slower: tuple[Slower, ...] = ()
     dependence: Dependence | None = None
+    gain_min: float = GAIN_MIN
 
     @property
     def saved_s(self) -> float:
@@ -114,6 +116,7 @@ def judge(
     operations: Sequence[str],
     alpha: float = ALPHA,
     *,
+    gain_min: float = GAIN_MIN,
     plans_stayed: bool = False,
 ) -> Judgement:
     """Return the verdict on a cause from rounds of (run before, run after the change).
@@ -122,6 +125,7 @@ def judge(
         rounds: Rounds in which both runs succeeded, in their order.
         operations: Operations that the cause concerns; empty means all.
         alpha: Probability of a wrong verdict, over all interim evaluations together.
+        gain_min: Smallest gain that counts, as a share of the time.
         plans_stayed: Whether the change acts only through plans and no plan changed.
     """
     if not rounds:
@@ -133,13 +137,15 @@ def judge(
     slower = tuple(_slower(rounds, operations, alpha))
     if plans_stayed:
         return Judgement("refuted", names, gain, whole, len(rounds), by_plan=True, slower=slower)
-    verdict = _verdict(gain)
+    verdict = _verdict(gain, gain_min)
     needed = None
     if verdict == "undecided" and logs:
         mean = math.fsum(logs) / len(logs)
         # Distance of the mean from zero, or from the smallest gain that counts.
-        needed = _rounds_needed(logs, alpha, max(-mean, mean - math.log(1 - GAIN_MIN)))
-    return Judgement(verdict, names, gain, whole, len(rounds), needed, slower=slower)
+        needed = _rounds_needed(logs, alpha, max(-mean, mean - math.log(1 - gain_min)))
+    return Judgement(
+        verdict, names, gain, whole, len(rounds), needed, slower=slower, gain_min=gain_min
+    )
 
 
 def judge_slowed(
@@ -185,11 +191,11 @@ def _dependence_verdict(dependence: Dependence) -> CauseVerdict:
     return "confirmed" if low >= DEPENDS_MIN else "undecided"
 
 
-def _verdict(gain: Gain | None) -> CauseVerdict:
+def _verdict(gain: Gain | None, gain_min: float) -> CauseVerdict:
     if gain is None or gain.interval is None:
         return "undecided"
     low, high = gain.interval
-    if high < GAIN_MIN:
+    if high < gain_min:
         return "refuted"
     return "confirmed" if low > 0 else "undecided"
 

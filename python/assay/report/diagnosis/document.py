@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, cast
 
-from assay.analysis.diagnose.judging import GAIN_MIN
 from assay.analysis.diagnose.way import interactions, points
 from assay.analysis.findings.operation_shares import names_text
 from assay.analysis.host.memory import memory_peaks
@@ -182,7 +181,7 @@ def _gain_words(judgement: Judgement, run_s: float | None) -> str:
         most = gain.interval[1]
         if most < 0:
             return f"without it the time{of} is longer, by {percent_text(-most)} at least"
-        return f"without it less than {percent_text(GAIN_MIN)} of the time{of} is saved"
+        return f"without it less than {percent_text(judgement.gain_min)} of the time{of} is saved"
     return _undecided_words(judgement, run_s)
 
 

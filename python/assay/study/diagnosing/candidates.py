@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from assay.analysis.diagnose.judging import GAIN_MIN
 from assay.analysis.diagnose.way import Untried
 from assay.analysis.plans.recorded import captured
 from assay.engines.contract import EngineError
@@ -59,6 +60,7 @@ class Candidate:
         slowing: How a resource is slowed, if the change does so; None if it removes the cause.
         is_hypothetical: Whether the optimiser only assumes the change, so no run with it is timed.
         also: Other causes that the same change would remove. Each gets a verdict of its own.
+        gain_min: Smallest saving, as a share of the time, for which the change is worth telling.
     """
 
     cause: Finding
@@ -71,6 +73,7 @@ class Candidate:
     slowing: Slowing | None = None
     is_hypothetical: bool = False
     also: tuple[Finding, ...] = ()
+    gain_min: float = GAIN_MIN
 
     @property
     def causes(self) -> tuple[Finding, ...]:

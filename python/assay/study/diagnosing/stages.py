@@ -6,13 +6,12 @@ interrupted diagnosis continues where it stopped.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from statistics import median
 from typing import TYPE_CHECKING
 
-from assay.analysis.diagnose.judging import ALPHA, judge, judge_slowed
+from assay.analysis.diagnose.judging import judge, judge_slowed
 from assay.analysis.diagnose.same_plans import plans_stayed
 from assay.analysis.diagnose.way import Step, Tried, Untried, Way
 from assay.analysis.summarise import summarise
@@ -20,13 +19,26 @@ from assay.analysis.try_.trial import mean_times_of, times_for
 from assay.model.errors import RunFailedError
 from assay.record.layout import STATUS_COMPLETE
 from assay.record.reader import Run, took_s
-from assay.report.diagnosis.spoiling import spoiled_by_change
 from assay.study.diagnosing.candidates import Candidate, candidates_of
+from assay.study.diagnosing.further import (
+    FURTHER_METHODS,
+    further_candidates,
+    with_used_indexes,
+)
 from assay.study.diagnosing.planning import (
     planned_part,
     plans_show_change,
     refuted_by_plans,
     untimed,
+)
+from assay.study.diagnosing.racing import (
+    Racing,
+    best_of,
+    hopeful,
+    is_worth_waiting,
+    kept_of,
+    on_course,
+    trials,
 )
 from assay.study.diagnosing.slowing import slowed_candidate
 from assay.study.several import begun_in
@@ -36,106 +48,24 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
     from pathlib import Path
 
-    from assay.analysis.diagnose.judging import CauseVerdict, Judgement
+    from assay.analysis.diagnose.judging import Judgement
     from assay.analysis.diagnose.way import Ending
     from assay.analysis.try_.calibration import Calibration
     from assay.analysis.try_.trial import Times
     from assay.model.finding import Finding
     from assay.running.asked.request import RunRequest
+    from assay.study.diagnosing.racing import Trials
     from assay.study.series import Series
 
 BASELINE = "as it is"
 # Number of causes tried in parallel: each round has a run of each, and one without any change.
 SIDE_BY_SIDE = 3
-# Maximum rounds of one cause, and number of rounds after which a step with a confirmed cause does
-# not wait for a cause that seems larger.
-ROUNDS_MAX, ROUNDS_ENOUGH = 12, 6
-# The variation of fewer rounds does not tell how many rounds a verdict will need.
-ROUNDS_TO_PREDICT = 4
-# Minimum rounds for a verdict: the next step would need as many for a cause that this step drops.
-ROUNDS_MIN = 3
-# Maximum rounds of a slowed resource, whose effect is large where it counts.
-SLOWED_ROUNDS_MAX = 5
 # Rounds that must fit into a budget for this number of parallel causes.
 ROUNDS_WANTED = 5
 NO_TIME = "the budget left no time for it"
 NEXT_STEP = "another change was kept before it was tried; the next step tries it"
 REMOVED = "no plan changes with it any more: the kept changes may have removed this cause, too"
 ABOUT = "A run as it is, and one without each of the causes that are tried."
-
-
-@dataclass
-class _Racing:
-    """A change that is being tried, with its rounds so far.
-
-    `verdicts` has the judgement of each of its causes, by the cause's place, with the number of
-    rounds that it is based on. A verdict that was reached stays, because more rounds can only make
-    it less clear.
-    """
-
-    candidate: Candidate
-    rounds: list[tuple[Run, Run]] = field(default_factory=list)
-    failed: str | None = None
-    verdicts: dict[int, tuple[Judgement, int]] = field(default_factory=dict)
-    _checked: int = 0
-    _is_spoiled: bool = False
-
-    @property
-    def is_over(self) -> bool:
-        """Return True if the trial of the change needs no more runs."""
-        if self.failed is not None or len(self.rounds) >= self._rounds_max:
-            return True
-        return bool(self.verdicts) and not self.open_places
-
-    @property
-    def rounds_left(self) -> float:
-        """Return the number of rounds until the next verdict; infinity if it is not in sight."""
-        judged = [self.verdicts[place][0] for place in self.open_places if place in self.verdicts]
-        needed = [judgement.rounds_needed for judgement in judged]
-        soonest = min((rounds for rounds in needed if rounds is not None), default=math.inf)
-        return soonest - len(self.rounds) if soonest <= self._rounds_max else math.inf
-
-    @property
-    def is_hopeful(self) -> bool:
-        """Return True if a verdict is in sight, or it is too early to predict."""
-        return len(self.rounds) < ROUNDS_TO_PREDICT or self.rounds_left < math.inf
-
-    @property
-    def _rounds_max(self) -> int:
-        return ROUNDS_MAX if self.candidate.slowing is None else SLOWED_ROUNDS_MAX
-
-    @property
-    def open_places(self) -> list[int]:
-        """Return the places of the causes without a verdict."""
-        places = range(len(self.candidate.causes))
-        return [place for place in places if self._verdict(place) in (None, "undecided")]
-
-    @property
-    def best_place(self) -> int | None:
-        """Return the place of the confirmed cause without which most time is saved, or None."""
-        confirmed = [place for place in self.verdicts if self._verdict(place) == "confirmed"]
-        return max(confirmed, key=self.saved_s, default=None)
-
-    def _verdict(self, place: int) -> CauseVerdict | None:
-        return self.verdicts[place][0].verdict if place in self.verdicts else None
-
-    def saved_s(self, place: int) -> float:
-        """Return the seconds of a round that are saved without the cause of a place."""
-        return self.verdicts[place][0].saved_s
-
-    def spoils(self) -> bool:
-        """Return True if the change makes an answer wrong, or an operation fail, in a round."""
-        new, self._checked = self.rounds[self._checked :], len(self.rounds)
-        self._is_spoiled |= spoiled_by_change(new) is not None
-        return self._is_spoiled
-
-    def tried(self) -> list[Tried]:
-        """Return the results of the rounds, one for each cause; empty without a round."""
-        change, kind = self.candidate.change, self.candidate.kind
-        return [
-            Tried(self.candidate.causes[place], change, kind, judgement, tuple(self.rounds[:count]))
-            for place, (judgement, count) in sorted(self.verdicts.items())
-        ]
 
 
 @dataclass
@@ -219,22 +149,15 @@ class Diagnosing:
         only_planned += [Untried(each.cause, REMOVED, each.change) for each in removed]
         settled = {(each.change, each.cause.key) for each in refuted}
         settled |= {(each.change or "", each.cause.key) for each in only_planned}
-        waiting = _without(waiting, settled)
+        advised = _without(waiting, settled)
         untriable += only_planned
-        if not waiting:
+        further = further_candidates(run, base, waiting)
+        if not (advised or further):
             # Nothing can be removed, so the resource that takes most of the time is slowed.
             bound = slowed_candidate(summary, base)
-            waiting += [bound] if isinstance(bound, Candidate) else []
+            advised += [bound] if isinstance(bound, Candidate) else []
             untriable += [bound] if isinstance(bound, Untried) else []
-        # All trials of a step share the error probability, whenever each of them starts.
-        alpha = ALPHA / max(1, sum(len(candidate.causes) for candidate in waiting))
-        racing: list[_Racing] = []
-        is_spent, round_ = False, 0
-        while not is_spent and not self._is_over(racing, waiting, round_):
-            while waiting and len(_hopeful(racing)) < self._side_by_side():
-                racing.append(_Racing(waiting.pop(0)))
-            round_ += 1
-            is_spent = not self._round(f"step {number} round {round_}", base, racing, alpha)
+        racing, is_spent = self._raced(f"step {number}", run, base, trials(advised, further))
         failed = [
             untried
             for racer in racing
@@ -242,17 +165,61 @@ class Diagnosing:
             for untried in _untried(racer.candidate, racer.failed)
         ]
         left = [racer.candidate for racer in racing if not racer.rounds and not racer.failed]
-        best = _best(racing)
+        best = best_of(racing)
         why_left = NO_TIME if is_spent else NEXT_STEP
         step = Step(
             run,
             kept,
             (*(tried for racer in racing for tried in racer.tried()), *refuted),
             (*untriable, *failed),
-            tuple(untried for each in (*left, *waiting) for untried in _untried(each, why_left)),
-            None if best is None else _kept(best),
+            tuple(untried for each in left for untried in _untried(each, why_left)),
+            None if best is None else kept_of(best),
         )
         return step, None if best is None else best.candidate, is_spent
+
+    def _raced(
+        self, name: str, run: Run, base: RunRequest, queue: Trials
+    ) -> tuple[list[Racing], bool]:
+        """Try changes in rounds; return their trials, and whether the budget ended.
+
+        Changes that no finding advises begin if no advised one can be kept.
+        """
+        racing: list[Racing] = []
+        waiting, further = list(queue.advised), list(queue.further)
+        is_spent, round_ = False, 0
+        while not is_spent:
+            if not waiting and not hopeful(racing) and best_of(racing) is None:
+                waiting, further = self._with_used_indexes(name, run, base, further), []
+            if self._is_over(racing, waiting, round_):
+                break
+            while waiting and len(hopeful(racing)) < self._side_by_side():
+                racing.append(waiting.pop(0))
+            round_ += 1
+            is_spent = not self._round(f"{name} round {round_}", base, racing)
+        return [*racing, *waiting], is_spent
+
+    def _with_used_indexes(
+        self, name: str, run: Run, base: RunRequest, further: Sequence[Racing]
+    ) -> list[Racing]:
+        """Return the trials, of indexes only those that the optimiser would use."""
+        wide = [trial.candidate for trial in further if trial.candidate.kind == "index"]
+        part = planned_part(f"{name} indexes", BASELINE, run, base, wide)
+        planned: dict[str, Run] = {}
+        if part is not None:
+            self._parts.append(part)
+            self._made(part.name)
+            planned = self._complete(part.name)
+        chosen = []
+        for trial in further:
+            candidate: Candidate | None = trial.candidate
+            if trial.candidate in wide:
+                with_all = planned.get(trial.candidate.change)
+                if with_all is None:
+                    continue
+                candidate = with_used_indexes(trial.candidate, base, with_all)
+            if candidate is not None:
+                chosen.append(Racing(candidate, trial.alpha))
+        return chosen
 
     def _by_plans(
         self, name: str, run: Run, base: RunRequest, waiting: Sequence[Candidate]
@@ -279,20 +246,18 @@ class Diagnosing:
         run_s = median(self._run_seconds) if self._run_seconds else took_s(self.pilot)
         return room_for(self.budget_s, run_s)
 
-    def _is_over(
-        self, racing: Sequence[_Racing], waiting: Sequence[Candidate], round_: int
-    ) -> bool:
+    def _is_over(self, racing: Sequence[Racing], waiting: Sequence[Racing], round_: int) -> bool:
         """Return True if a step needs no more rounds."""
-        best = _best(racing)
+        best = best_of(racing)
         if best is None:
-            return not waiting and not _on(racing)
+            return not waiting and not on_course(racing)
         return not any(
-            _is_worth_waiting(racer, best, round_) for racer in racing if not racer.is_over
+            is_worth_waiting(racer, best, round_) for racer in racing if not racer.is_over
         )
 
-    def _round(self, name: str, base: RunRequest, racing: Sequence[_Racing], alpha: float) -> bool:
+    def _round(self, name: str, base: RunRequest, racing: Sequence[Racing]) -> bool:
         """Run a round of the undecided trials; return whether the budget sufficed."""
-        on = _on(racing)
+        on = on_course(racing)
         # A slowed resource is tried alone, with a baseline of its own.
         slowing = on[0].candidate.slowing
         baseline, request = (
@@ -327,7 +292,7 @@ class Diagnosing:
             if before is not None and after is not None:
                 racer.rounds.append((before, after))
                 for place in racer.open_places:
-                    judgement = self._judged(racer, racer.candidate.causes[place], alpha)
+                    judgement = self._judged(racer, racer.candidate.causes[place])
                     racer.verdicts[place] = judgement, len(racer.rounds)
             elif not is_spent:
                 missing = baseline if before is None else racer.candidate.change
@@ -362,10 +327,10 @@ class Diagnosing:
         ]
         return reasons[-1] if reasons else "its run did not end"
 
-    def _judged(self, racer: _Racing, cause: Finding, alpha: float) -> Judgement:
+    def _judged(self, racer: Racing, cause: Finding) -> Judgement:
         if (slowing := racer.candidate.slowing) is not None:
             slowed = [(mean_times_of(one), mean_times_of(other)) for one, other in racer.rounds]
-            return judge_slowed(slowed, slowing.factor, alpha)
+            return judge_slowed(slowed, slowing.factor, racer.alpha)
         times = [
             (self._times_of(before, cause), self._times_of(after, cause))
             for before, after in racer.rounds
@@ -373,7 +338,7 @@ class Diagnosing:
         about, candidate, first = cause.operations, racer.candidate, racer.rounds[0]
         shown = candidate.by_plan and plans_show_change(first[0], candidate.kind, about)
         stayed = shown and plans_stayed(*first, about)
-        return judge(times, about, alpha, plans_stayed=stayed)
+        return judge(times, about, racer.alpha, gain_min=candidate.gain_min, plans_stayed=stayed)
 
     def _times_of(self, run: Run, cause: Finding) -> Times:
         key = run.id, cause.advice is not None and cause.advice.is_per_client
@@ -404,7 +369,9 @@ def _open(steps: Sequence[Step]) -> list[Finding]:
         for tried in last.tried
         if tried.judgement.verdict != "refuted" and not _is_kept(tried, last)
     ]
-    return [*tried, *(untried.cause for untried in last.left_out)]
+    causes = [*tried, *(untried.cause for untried in last.left_out)]
+    # The next step finds these again, if they are still possible.
+    return [cause for cause in causes if cause.method not in FURTHER_METHODS]
 
 
 def _is_kept(tried: Tried, step: Step) -> bool:
@@ -427,55 +394,6 @@ def _untried(candidate: Candidate, why: str) -> list[Untried]:
 
 def _with_plans(request: RunRequest, plans: bool) -> RunRequest:  # noqa: FBT001 - a field
     return request if plans else request.changed(plans=False)
-
-
-def _on(racing: Sequence[_Racing]) -> list[_Racing]:
-    """Return the trials that take part in the next round.
-
-    A trial whose verdict is not in sight pauses while there are others, which get a verdict sooner.
-    """
-    return _hopeful(racing) or [racer for racer in racing if not racer.is_over]
-
-
-def _hopeful(racing: Sequence[_Racing]) -> list[_Racing]:
-    return [racer for racer in racing if racer.is_hopeful and not racer.is_over]
-
-
-def _is_worth_waiting(racer: _Racing, best: _Racing, round_: int) -> bool:
-    """Return True if a trial should go on although a change can be adopted.
-
-    The next step tries its causes again, from the first round. So a step waits for verdicts that
-    are as near, and for a while for causes that seem to be larger than the confirmed one.
-    """
-    if racer.rounds_left <= ROUNDS_MIN:
-        return True
-    if not racer.is_hopeful or round_ >= ROUNDS_ENOUGH:
-        return False
-    assert best.best_place is not None  # noqa: S101 - `_best` returns changes with one
-    most_s = max(
-        (racer.saved_s(place) for place in racer.open_places if place in racer.verdicts),
-        default=0.0,
-    )
-    return most_s > best.saved_s(best.best_place)
-
-
-def _best(racing: Sequence[_Racing]) -> _Racing | None:
-    """Return the change that saves most of a confirmed cause, with right answers; None without."""
-    saving = {
-        number: racer.saved_s(place)
-        for number, racer in enumerate(racing)
-        if racer.candidate.stays
-        and (place := racer.best_place) is not None
-        and racer.saved_s(place) > 0
-        and not racer.spoils()
-    }
-    best = max(saving, key=lambda number: saving[number], default=None)
-    return None if best is None else racing[best]
-
-
-def _kept(racer: _Racing) -> Tried | None:
-    """Return the result of a change for the cause without which most time is saved."""
-    return None if racer.best_place is None else racer.tried()[racer.best_place]
 
 
 def _ending(steps: Sequence[Step], *, is_spent: bool) -> Ending:

@@ -45,6 +45,7 @@ def prepared_with(
             part.columns,
             expression=part.values.get("expression"),
             method=part.values.get("method"),
+            predicate=part.values.get("predicate"),
         )
         for part in advice.parts
         for table in part.tables

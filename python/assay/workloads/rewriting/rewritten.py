@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from assay.workloads.rewriting.blocks import Query
+    from assay.workloads.rewriting.index_columns import IndexColumns
     from assay.workloads.rewriting.pieces import Piece
     from assay.workloads.rewriting.stored import StoredValue
 
@@ -192,3 +193,17 @@ def _pieces(
 
     query = Query(parsed(text, dialects), tables)
     return query, [*pieces_of(query, dialects), *forms_of(query, dialects)]
+
+
+def indexes_for(
+    text: str, dialects: Sequence[str], tables: Mapping[str, Collection[str]] = NOTHING
+) -> list[IndexColumns]:
+    """Return the indexes that a query could use, by its conditions, joins, order and groups.
+
+    Raises:
+        UsageError: If the text is not exactly one query, or if it cannot be parsed.
+    """
+    from assay.workloads.rewriting.blocks import Query
+    from assay.workloads.rewriting.index_columns import index_columns
+
+    return index_columns(Query(parsed(Masked.of(text).text, dialects), tables))
