@@ -121,11 +121,12 @@ def whole_way(
     noisy: dict[str, float] | None = None,
     run_s: float | None = None,
     further: Sequence[Candidate] = (),
+    slowed: Candidate | None = None,
 ) -> tuple[Way, Runs]:
     """A diagnosis with these candidates of each step, and its runs."""
     runs = Runs(place, factors, noisy or {}, run_s)
     monkeypatch.setattr(stages, "summarise", lambda _: SimpleNamespace(findings=(), time=None))
-    monkeypatch.setattr(stages, "slowed_candidate", lambda *_: None)
+    monkeypatch.setattr(stages, "slowed_candidate", lambda *_: slowed)
     left = list(further)
     monkeypatch.setattr(stages, "further_candidates", lambda *_: [left.pop()] if left else [])
     monkeypatch.setattr(stages, "begun_in", lambda _: runs.begun)
@@ -331,6 +332,18 @@ def test_without_a_finding_only_a_large_gain_is_told(
     (tried,) = way.steps[0].tried
     assert tried.judgement.verdict == verdict
     assert (way.steps[0].kept is not None) is (verdict == "confirmed")
+
+
+def test_a_resource_is_slowed_if_the_optimiser_would_use_no_index(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Indexes that might be used are no reason to leave it out."""
+    monkeypatch.setattr(stages, "planned_part", lambda *_: None)
+    wide = replace(unadvised("q01"), kind="index", change="index of t (a)")
+    bound = replace(candidate(cause("q02", "bound-by")), change="cpu slowed by the factor 2")
+    way, runs = whole_way(tmp_path, monkeypatch, {}, [[]], further=[wide], slowed=bound)
+    assert {tried.change for tried in way.steps[0].tried} == {bound.change}
+    assert set(runs.requests) == {stages.BASELINE, bound.change}
 
 
 class TestTheErrorProbability:

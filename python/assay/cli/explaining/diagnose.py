@@ -54,7 +54,9 @@ def diagnose(
 
     Assay alternates runs with and without each cause until the cause is confirmed or refuted, or
     the budget ends. `assay diagnose` keeps the largest confirmed change and explains the remaining
-    time again. After an interruption, the same command continues the diagnosis.
+    time again. If no advised change can be kept, it tries changes that no finding advises: without
+    given settings and limits, with indexes, and with queries in another form. After an
+    interruption, the same command continues the diagnosis.
     """
     from assay.cli.shared.watching import Watching
     from assay.report.diagnosis.terminal import diagnosis_lines

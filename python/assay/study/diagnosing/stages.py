@@ -152,12 +152,13 @@ class Diagnosing:
         advised = _without(waiting, settled)
         untriable += only_planned
         further = further_candidates(run, base, waiting)
-        if not (advised or further):
+        racing, is_spent = self._raced(f"step {number}", run, base, trials(advised, further))
+        if not racing and not is_spent:
             # Nothing can be removed, so the resource that takes most of the time is slowed.
             bound = slowed_candidate(summary, base)
-            advised += [bound] if isinstance(bound, Candidate) else []
+            slowed = [bound] if isinstance(bound, Candidate) else []
             untriable += [bound] if isinstance(bound, Untried) else []
-        racing, is_spent = self._raced(f"step {number}", run, base, trials(advised, further))
+            racing, is_spent = self._raced(f"step {number}", run, base, trials(slowed, []))
         failed = [
             untried
             for racer in racing
