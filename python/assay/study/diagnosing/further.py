@@ -42,6 +42,7 @@ SHARE_MIN = 0.1
 SETTINGS_MAX = 8
 # All of them are created for the optimiser to choose from.
 INDEXES_MAX = 6
+ALL_INDEXES = "indexes that a plan might use"
 # Experiments with another form of a query, whose rows are compared.
 FORMS: tuple[AdviceKind, ...] = (
     "exists",
@@ -66,7 +67,11 @@ def further_candidates(run: Run, base: RunRequest, advised: Sequence[Candidate])
         *_other_forms(run, base, advised),
     ]
     candidates = (_candidate(cause, base) for cause in causes)
-    return [candidate for candidate in candidates if candidate is not None]
+    return [
+        replace(candidate, change=ALL_INDEXES) if candidate.kind == "index" else candidate
+        for candidate in candidates
+        if candidate is not None
+    ]
 
 
 def _given_options(run: Run, base: RunRequest, advised: Sequence[Candidate]) -> Iterator[Finding]:
