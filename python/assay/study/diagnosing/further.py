@@ -62,8 +62,8 @@ def further_candidates(run: Run, base: RunRequest, advised: Sequence[Candidate])
         advised: Changes that findings advise. What they change is not changed in another way.
     """
     causes = [
-        *_given_options(run, base, advised),
         *_indexes(run, base),
+        *_given_options(run, base, advised),
         *_other_forms(run, base, advised),
     ]
     candidates = (_candidate(cause, base) for cause in causes)
