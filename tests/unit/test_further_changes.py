@@ -135,6 +135,8 @@ class TestIndexes:
         [
             (Index("t", "i", ("a", "b")), False),
             (Index("t", "i", ("a", "b", "id")), False),
+            (Index("t", "i", ("a",), unique=True), False),
+            (Index("t", "i", ("a",)), True),
             (Index("t", "i", ("b", "a")), True),
             (Index("t", "i", ("a", "b"), predicate="a > 0"), True),
             (Index("t", "i", ("a", "b"), valid=False), True),

@@ -163,16 +163,21 @@ def _indexes(run: Run, base: RunRequest) -> Iterator[Finding]:
 
 
 def _exists(wanted: IndexColumns, there: Mapping[str, Sequence[Index]]) -> bool:
-    """Return True if a usable index begins with the columns."""
+    """Return True if a usable index begins with the columns, or finds single rows by the first."""
     columns = [name.lower() for name in wanted.columns]
-    return any(
-        index.valid
-        and index.predicate is None
-        and [name.lower() for name in index.columns[: len(columns)]] == columns
-        for table, indexes in there.items()
-        if table.lower() == wanted.table.lower()
-        for index in indexes
-    )
+    for table, indexes in there.items():
+        if table.lower() != wanted.table.lower():
+            continue
+        for index in indexes:
+            own = [name.lower() for name in index.columns]
+            is_key = index.unique and columns[: len(own)] == own
+            if (
+                index.valid
+                and index.predicate is None
+                and (own[: len(columns)] == columns or is_key)
+            ):
+                return True
+    return False
 
 
 def _index_advice(index: IndexColumns) -> Advice:
