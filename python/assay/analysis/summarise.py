@@ -96,6 +96,7 @@ def summarise(run: Run) -> Summary:
         silenced=judged.silenced,
         time=case.time,
         trees=case.trees,
+        unsplit=case.unsplit,
         accounts=used,
         probe_core_share=probe_core_share(run),
         load=load,

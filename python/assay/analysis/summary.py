@@ -115,6 +115,7 @@ class Summary:
         time: Tree of the run's wall time; None if it was not split.
         trees: Trees of the operations' wall time, by name, without operations that were not
             split.
+        unsplit: Why threads cannot be assigned to sessions; None if they can be.
         observed: Facts of an observation; None if the record is a run.
     """
 
@@ -137,4 +138,5 @@ class Summary:
     silenced: tuple[Finding, ...] = ()
     time: TimeNode | None = None
     trees: Mapping[str, TimeNode] = field(default_factory=dict)
+    unsplit: str | None = None
     observed: Observed | None = None

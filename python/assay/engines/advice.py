@@ -30,6 +30,7 @@ ROLES = (
     "lock_timeout",
     "lock_scope",
     "table_cache",
+    "pool_groups",
     "temporary_memory",
     "plan_reuse",
 )

@@ -128,6 +128,7 @@ class Case:
         triggers: Calls and time of triggers, if plans do not have them.
         session_states: Samples of the load's sessions by the engine's name of their state; empty if
             the engine reports no states.
+        unsplit: Why threads cannot be assigned to sessions; None if they can be.
         other_clients: CPU seconds of sessions of other clients, by their application.
         client_queue_share: Time that the load generator waited for a CPU, as a share of service
             time; None if not known.
@@ -186,6 +187,7 @@ class Case:
     blockers: tuple[Blocker, ...] | None = None
     other_clients: Mapping[str, float] = field(default_factory=dict)
     session_states: Mapping[str, int] = field(default_factory=dict)
+    unsplit: str | None = None
     workers: tuple[Worker, ...] | None = None
     neighbours: tuple[Neighbour, ...] | None = None
     disk: DiskUse | None = None

@@ -25,6 +25,7 @@ from assay.analysis.server.beside import client_queue_share, other_clients_cpu
 from assay.analysis.server.blockers import blockers_of
 from assay.analysis.server.other_work import other_work_of
 from assay.analysis.server.session_states import session_states
+from assay.analysis.time.where import why_unknown
 from assay.model.errors import RecordUnreadableError, UsageError
 from assay.model.limit import MEMORY
 
@@ -94,6 +95,7 @@ def read_case(
         triggers=_programs(run, TRIGGERS),
         other_clients=other_clients_cpu(run),
         session_states=session_states(run),
+        unsplit=why_unknown(run),
         client_queue_share=client_queue_share(run),
         indexes=plans.indexes,
         foreign_keys=plans.foreign_keys or (),

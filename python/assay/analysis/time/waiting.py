@@ -151,13 +151,15 @@ def _in_seconds(table: pl.DataFrame) -> pl.DataFrame:
     left = (pl.col("threads_ns") - accounted).clip(lower_bound=0.0)
     # If no thread was at work for an operation, as after a server's exit, nothing is known.
     at_work = pl.when(pl.col("threads_ns") > 0).then("threads_ns")
-    return parts.with_columns(
-        left.alias(UNCOVERED), (accounted / at_work).alias("coverage")
-    ).select(
-        "operation",
-        *[(pl.col(name) * NS).alias(name) for name in PARTS],
-        (pl.col("threads_ns") * NS).alias("threads_s"),
-        "coverage",
+    return (
+        parts.with_columns(left.alias(UNCOVERED), (accounted / at_work).alias("coverage"))
+        .with_columns(pl.col("coverage").fill_nan(None))
+        .select(
+            "operation",
+            *[(pl.col(name) * NS).alias(name) for name in PARTS],
+            (pl.col("threads_ns") * NS).alias("threads_s"),
+            "coverage",
+        )
     )
 
 

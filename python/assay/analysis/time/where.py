@@ -20,6 +20,7 @@ from assay.analysis.profile.placing import ALL_TOGETHER
 from assay.analysis.time.lock_seconds import with_counted_locks
 from assay.analysis.time.split import disk_states_ns, split_table
 from assay.analysis.time.waiting import wall_split
+from assay.analysis.waits.threads import are_pooled
 from assay.model.errors import UsageError
 from assay.record.layout import ACCOUNT_ENGINE, ACCOUNT_ENGINE_AND_DRIVER
 
@@ -36,6 +37,7 @@ UNCOVERED_MAX = OVERCOUNTED_MAX = 0.05
 # On a busy host samples are late, so the time between them is counted as sleep and as work.
 # Parts are scaled to the elapsed time; above this coverage they are meaningless.
 LOOKED_COVERAGE_MAX = 1.5
+POOLED = "a pool of threads serves the connections, so the time of a thread belongs to no session"
 
 
 @dataclass(frozen=True)
@@ -88,7 +90,8 @@ def where_time_went(run: Run) -> tuple[dict[str, dict[str, Any]], Where | None]:
 
     If sessions of an embedded engine cannot be distinguished, only the whole is known. An engine
     that was stopped to slow it (`--slow`) has no split; see `slowing`. A cluster whose threads
-    rest in pools has none either; the counters of its nodes show the waits of tasks.
+    rest in pools has none either; the counters of its nodes show the waits of tasks. The same holds
+    for a server with a pool of threads; see `why_unknown`.
     """
     events = run.table("events")
     walls = _service_s(events)
@@ -97,7 +100,7 @@ def where_time_went(run: Run) -> tuple[dict[str, dict[str, Any]], Where | None]:
         # Every stop wakes threads that otherwise rest, and pauses them like threads at work.
         unknown = {"where": dict.fromkeys(PARTS)}
         return {name: row | unknown for name, row in by_operation.items()}, None
-    if shares_threads(run):
+    if shares_threads(run) or why_unknown(run) is not None:
         untold = {"where": dict.fromkeys(PARTS), "coverage": None, "threads_at_work": None}
         return {name: row | untold for name, row in by_operation.items()}, None
     looked = _looked(run)
@@ -111,6 +114,11 @@ def where_time_went(run: Run) -> tuple[dict[str, dict[str, Any]], Where | None]:
             return by_operation, whole and replace(whole, together_s=row["threads_s"])
         by_operation[name] = by_operation.get(name, {}) | shares
     return by_operation, _whole(by_operation, walls)
+
+
+def why_unknown(run: Run) -> str | None:
+    """Return why threads cannot be assigned to the sessions of a server; None if they can be."""
+    return POOLED if are_pooled(run) else None
 
 
 def _looked(run: Run) -> pl.DataFrame | None:

@@ -28,6 +28,8 @@ SESSION_THREAD = "session"
 # A server thread that ran for a smaller share of an operation, and slept where it sleeps between
 # operations, manages the server. Pool threads that serve an operation run more.
 UPKEEP_SHARE_MAX = 0.05
+# Number of the thread of a connection that has none at the moment.
+NO_THREAD = 0
 # Threads of these roles count as long as they exist, asleep or not.
 AT_WORK = (LEADER, WORKER)
 
@@ -59,6 +61,22 @@ def serving(run: Run) -> pl.DataFrame | None:
         .with_columns(pl.col("pid", "tid", "session").cast(pl.UInt32))
         .sort("time_ns")
     )
+
+
+def are_pooled(run: Run) -> bool:
+    """Return True if the load's connections share the threads of a pool.
+
+    Such a connection has no thread (number 0) while none of its statements is executed, and
+    another thread for each statement. So the time of a thread belongs to no session.
+    """
+    if not (run.has("connections") and run.has("activity")):
+        return False
+    activity = run.table("activity")
+    if "connection" not in activity.columns:
+        return False
+    own = run.table("connections")["connection"].cast(pl.UInt32).unique()
+    reported = activity.filter(pl.col("connection").is_in(own.implode())).drop_nulls("tid")
+    return bool((reported["tid"] == NO_THREAD).any())
 
 
 def serves_by_thread(run: Run, passes: pl.DataFrame) -> bool:

@@ -31,7 +31,7 @@ def time_section(summary: Summary) -> TimeSection:
         "operations": {name: _node(own) for name, own in summary.trees.items()},
         "no_gain": [] if tree is None else sorted(_without_gain(tree)),
         "closure_error": max((own.closure_error for own in trees), default=None),
-        "reason": None if tree is not None else NOT_SPLIT,
+        "reason": None if tree is not None else summary.unsplit or NOT_SPLIT,
     }
 
 

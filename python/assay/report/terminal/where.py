@@ -8,6 +8,7 @@ from assay.analysis.causes import CAUSES, UNCOVERED
 from assay.analysis.time.where import LOOKED_COVERAGE_MAX
 from assay.model.units import percent_text, seconds_text
 from assay.record.layout import ENGINE_ACCOUNTS
+from assay.report.sections.time import NOT_SPLIT
 from assay.report.terminal.summary import bar
 from assay.report.terminal.time import no_gain_lines, tree_lines
 from assay.report.words.causes import shares_by_cause
@@ -93,9 +94,16 @@ def why_not_split(document: RunDocument, operation: OperationRow) -> str:
             "not known, because too few samples hit the statement: observe for longer, or at a "
             "busier time"
         )
-    if document["pace"] is None:
+    reason = _why_unknown(document)
+    if document["pace"] is None and reason is None:
         return f"not measured, {NOT_READ}"
-    return f"not known, {TOGETHER if document['where'] else NOT_LOOKED}"
+    return f"not known, {reason or (TOGETHER if document['where'] else NOT_LOOKED)}"
+
+
+def _why_unknown(document: RunDocument) -> str | None:
+    """Return why the engine's threads have no sessions; None if another reason counts."""
+    reason = document["time"]["reason"]
+    return None if reason == NOT_SPLIT else reason
 
 
 def split_seconds(operations: list[OperationRow]) -> dict[str, float]:
@@ -188,7 +196,7 @@ def whole_lines(document: RunDocument, width: int) -> Iterator[str]:
 
 def _load_lines(document: RunDocument, width: int) -> Iterator[str]:
     if document["where"] is None:
-        why = NOT_LOOKED if knows_engine(document) else NOT_KNOWN
+        why = _why_unknown(document) or (NOT_LOOKED if knows_engine(document) else NOT_KNOWN)
         yield from labelled("Where", f"not known, {why}", width)
         return
     of = "service time of all operations" if document["observed"] is None else OF_STATEMENTS

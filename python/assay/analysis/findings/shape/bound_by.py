@@ -167,6 +167,7 @@ def _cores_findings(case: Case) -> list[Finding]:
     if engine is not None and (case.load is not None or case.is_observed):
         operations = dict.fromkeys(operations, engine / cores)
     claim = f"{busy[:1].upper()}{busy[1:]}; what operations waited for was not measured"
+    claim += "" if case.unsplit is None else f": {case.unsplit}"
     sentence = "; ".join(filter(None, (f"{_held(case)}{claim}", _top(case))))
     evidence = [Evidence(busy, "timeline")]
     share = max(operations.values(), default=0.0)
