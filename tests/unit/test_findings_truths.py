@@ -26,6 +26,8 @@ BY_NAME = {
     "log-full",
     "maintenance",
     "many-clients",
+    "thread-pool",
+    "pending-list",
     "old-snapshot",
     "checkpoints",
     "costly-setting",
