@@ -15,6 +15,7 @@ from assay.analysis.findings.memory.cache import (
     missed_share,
     storage_bytes,
 )
+from assay.analysis.findings.memory.unordered_keys import INSTEAD, unordered_keys
 from assay.analysis.findings.plans.plan_time import scaled
 from assay.analysis.findings.shape.work_time import work_fractions
 from assay.analysis.time.operation_tree import COMPUTING, EXECUTING, KERNEL, PLANNING
@@ -90,6 +91,9 @@ def find(case: Case) -> list[Finding]:
     if setting is not None and advice is not None:
         larger = bytes_text(int(advice.values["value"]))
         to_try = case.try_words(METHOD, fractions, f"sets {setting.name} to {larger}")
+    keys = unordered_keys(case)
+    if keys is not None:
+        claim, to_try = f"{claim}; {keys}", f"{INSTEAD}; {to_try}"
     finding = case.finding(
         METHOD, claim, fractions, to_try=to_try, evidence=evidence, advice=advice
     )
