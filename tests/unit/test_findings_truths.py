@@ -28,6 +28,7 @@ BY_NAME = {
     "many-clients",
     "thread-pool",
     "pending-list",
+    "row-look-ups",
     "old-snapshot",
     "checkpoints",
     "costly-setting",
