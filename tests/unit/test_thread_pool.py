@@ -26,18 +26,19 @@ CORES = 2
 def pooled(
     groups: int = 1,
     clients: int = 6,
-    used: float = 0.96,
+    busy: float | None = 0.96,
     rate: float | None = None,
     handling: str = "pool-of-threads",
     engine: str = "mariadb",
 ) -> Case:
     """A load on a server with a pool of threads, whose engine used so many of two CPUs."""
-    made = crowd(clients=clients, idle_s=(CORES - used) * WINDOW_S, rate=rate)
+    made = crowd(clients=clients, idle_s=1.0, rate=rate)
     return case(
         *even(2),
         load=made.load,
         accounts=made.accounts,
         cores=CORES,
+        runnable_threads=busy,
         settings={"thread_handling": handling, "thread_pool_size": str(groups)},
         advice=find_engine(engine).advice(),
     )
@@ -54,8 +55,17 @@ def test_clients_that_queue_for_one_group_are_named() -> None:
     assert (finding.advice.subject, finding.advice.values["value"]) == ("thread_pool_size", "2")
 
 
+def test_other_programs_do_not_hide_the_queue() -> None:
+    """Threads that wait for a CPU, which other programs use, are at work, too."""
+    made = pooled(busy=1.5)
+    assert made.accounts is not None
+    accounts = replace(made.accounts, by_process={"engine": 0.3 * WINDOW_S})
+    (finding,) = thread_pool.find(replace(made, accounts=accounts))
+    assert "the engine used 0.3 of 2 CPUs" in finding.claim
+
+
 def test_several_groups_of_many_cpus_are_named() -> None:
-    made = pooled(groups=2, used=1.9, clients=20)
+    made = pooled(groups=2, busy=1.9, clients=20)
     (finding,) = thread_pool.find(replace(made, cores=8))
     assert "executes 2 statements at a time" in finding.claim
     assert finding.effect_share == pytest.approx(0.75)
@@ -65,11 +75,13 @@ def test_several_groups_of_many_cpus_are_named() -> None:
     "quiet",
     [
         pooled(handling="one-thread-per-connection"),
-        pooled(groups=2, used=1.9),
+        pooled(groups=2, busy=1.9),
         # The groups are idle: clients wait for something else.
-        pooled(used=0.4),
-        # The pool added threads to the group.
-        pooled(used=1.6),
+        pooled(busy=0.4),
+        pooled(busy=None),
+        # The pool added threads to the group, or most clients have one.
+        pooled(busy=2.6),
+        pooled(busy=1.7, clients=2),
         pooled(clients=1),
         pooled(rate=100.0),
         replace(pooled(), throttled_share=0.5),

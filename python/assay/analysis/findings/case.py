@@ -130,6 +130,7 @@ class Case:
             the engine reports no states.
         unsplit: Why threads cannot be assigned to sessions; None if they can be.
         other_clients: CPU seconds of sessions of other clients, by their application.
+        runnable_threads: Mean number of engine threads that ran or waited for a CPU.
         client_queue_share: Time that the load generator waited for a CPU, as a share of service
             time; None if not known.
         look_interval_s: Seconds between two samples of the engine's threads; None if not sampled.
@@ -193,6 +194,7 @@ class Case:
     disk: DiskUse | None = None
     functions: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     triggers: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    runnable_threads: float | None = None
     client_queue_share: float | None = None
     look_interval_s: float | None = None
     fleet_share: float | None = None

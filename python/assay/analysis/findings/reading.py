@@ -21,7 +21,11 @@ from assay.analysis.operations import NS, window_of
 from assay.analysis.plans.aliases import by_table
 from assay.analysis.plans.recorded import captured
 from assay.analysis.profile.samples import read_profile
-from assay.analysis.server.beside import client_queue_share, other_clients_cpu
+from assay.analysis.server.beside import (
+    client_queue_share,
+    other_clients_cpu,
+    runnable_threads,
+)
 from assay.analysis.server.blockers import blockers_of
 from assay.analysis.server.other_work import other_work_of
 from assay.analysis.server.session_states import session_states
@@ -96,6 +100,7 @@ def read_case(
         other_clients=other_clients_cpu(run),
         session_states=session_states(run),
         unsplit=why_unknown(run),
+        runnable_threads=runnable_threads(run),
         client_queue_share=client_queue_share(run),
         indexes=plans.indexes,
         foreign_keys=plans.foreign_keys or (),

@@ -109,6 +109,24 @@ def _at_upkeep(run: Run) -> pl.Series:
     return run.table(OTHER_WORK).filter(is_upkeep)["session"].unique()
 
 
+def runnable_threads(run: Run) -> float | None:
+    """Return the mean number of engine threads that ran or waited for a CPU; None if unknown."""
+    window = window_of(run)
+    if window is None or not run.has("processes"):
+        return None
+    processes = run.table("processes")
+    if NEEDED - set(processes.columns):
+        return None
+    engine = processes.filter(pl.col("account").cast(pl.String) == ACCOUNT_ENGINE)
+    edges = edges_around(engine["time_ns"], *window)
+    if edges is None or edges[0] >= edges[1]:
+        return None
+    grown = process_growth(engine, *edges).select("cpu_ns", "run_delay_ns")
+    if grown["run_delay_ns"].null_count():
+        return None
+    return float(grown.sum_horizontal().sum()) / (edges[1] - edges[0])
+
+
 def client_queue_share(run: Run) -> float | None:
     """Return the time that the load generator waited for a CPU, as a share of service time.
 

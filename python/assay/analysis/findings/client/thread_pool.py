@@ -2,7 +2,7 @@
 
 Each group of such a pool executes one statement at a time; the statements of its other connections
 wait in its queue. The engine's threads have no sessions then, so the time of this wait is not
-measured; the witness is the CPU time that the engine used.
+measured; the witness is how many of its threads ran or waited for a CPU.
 """
 
 from __future__ import annotations
@@ -23,9 +23,11 @@ if TYPE_CHECKING:
 
 METHOD = "thread-pool"
 ROLE = "pool_groups"
-# Each group keeps one CPU busy: with a lower use, the groups are not what statements wait for, and
-# with a higher one the pool added threads.
-USED_MIN, USED_MAX = 0.85, 1.15
+# Each group has one thread at work. With fewer of them the groups are not what statements wait for.
+# The pool adds a thread to a group whose statement has not ended for long.
+BUSY_MIN, BUSY_MAX = 0.85, 2.0
+# If more of the clients have a thread at work, few of them wait for a group.
+AT_WORK_MAX = 0.75
 # A CPU limit that held the engine back for longer explains a low use, too.
 THROTTLED_MAX = 0.05
 EFFECT_MIN = 0.1
@@ -36,14 +38,17 @@ def find(case: Case) -> list[Finding]:
     """Return a finding of a closed load whose clients queue for the groups of a thread pool."""
     setting, clients = case.setting(ROLE), _clients(case)
     groups = _count(setting)
-    cores, used = case.engine_cores, _used_cores(case)
-    if setting is None or clients is None or not groups or not cores or used is None:
+    cores, used, busy = case.engine_cores, _used_cores(case), case.runnable_threads
+    if setting is None or clients is None or not groups or not cores:
+        return []
+    if used is None or busy is None:
         return []
     if (case.throttled_share or 0.0) > THROTTLED_MAX:
         return []
     at_once = min(clients, cores)
     effect = 1 - groups / at_once
-    if not USED_MIN * groups <= used <= USED_MAX * groups or effect < EFFECT_MIN:
+    is_full = BUSY_MIN * groups <= busy <= BUSY_MAX * groups and busy <= AT_WORK_MAX * clients
+    if not is_full or effect < EFFECT_MIN:
         return []
     fractions = dict.fromkeys(case.shares, effect)
     claim = (
@@ -54,7 +59,9 @@ def find(case: Case) -> list[Finding]:
     )
     evidence = [
         Evidence(f"{clients} clients send statements without a pause", "timeline"),
-        Evidence(f"the engine used {used:.2g} of {cpus_text(cores)}", "timeline"),
+        Evidence(
+            f"{busy:.1f} threads of the engine ran or waited for a CPU on average", "timeline"
+        ),
         Evidence(setting.text, f"setting:{setting.name}"),
     ]
     to_try = case.try_words(METHOD, fractions, f"sets {setting.name} to {cores}")
