@@ -45,6 +45,7 @@ BY_NAME = {
     "distinct-join",
     "either-join",
     "either-table",
+    "expression-join",
     "first-of-group",
     "unused-groups",
     "extra-indexes",
