@@ -57,6 +57,7 @@ BY_NAME = {
     "partitions-read",
     "subquery-per-row",
     "union-duplicates",
+    "filter-after-recursion",
     "filter-after-window",
     "rate-held",
     "repeated-walk",
