@@ -171,9 +171,13 @@ class TestWithoutCountedRows:
         ("substr(a.text, b.start, 2) = b.word", "other"),
         ("a.text like concat(b.word, '%') escape '!'", "beginning"),
         ("not (a.text like b.word)", "other"),
+        ("(a.x - b.x) * (a.x - b.x) + (a.y - b.y) * (a.y - b.y) < 9", "distance"),
+        ("abs(date_diff('minute', a.at, b.at)) <= 5", "distance"),
+        ("list_contains(a.tags, b.tag)", "other"),
+        ("b.tag = any(string_to_array(a.tags, ','))", "other"),
     ],
 )
 def test_kinds_of_conditions(condition: str, kind: str) -> None:
-    read = pair_condition(condition, "sqlite")
+    read = pair_condition(condition, "duckdb")
     assert read is not None
     assert read.kind == kind

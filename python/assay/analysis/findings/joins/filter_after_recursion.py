@@ -190,7 +190,7 @@ def _uncounted(case: Case, plan: Plan) -> Finding | None:
     if plan.timed or read < ROWS_MIN or len(known) != 1 or not known[0].is_whole:
         return None
     columns = sorted(known[0].fixed & set(known[0].carried))
-    if not columns or any(node.rows is not None for node in plan.root.walk()):
+    if not columns:
         return None
     operation, column = plan.operation, columns[0]
     whole = sum(other.execution_s or 0.0 for other in case.plans[operation])

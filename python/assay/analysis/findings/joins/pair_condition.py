@@ -133,7 +133,9 @@ def _reading(tree: Expr) -> str:
         return _reading_of_call(tree)
     if any(_is_spatial(part) for operand in operands for part in operand.find_all(exp.Func)):
         return _UNKNOWN
-    return _COMPUTED if any(_are_of_both_sides([part]) for part in operands) else _SEPARABLE
+    is_of_list = any(isinstance(operand, exp.Any) for operand in operands)
+    is_mixed = any(_are_of_both_sides([part]) for part in operands)
+    return _COMPUTED if is_mixed or is_of_list else _SEPARABLE
 
 
 def _reading_of_call(tree: Expr) -> str:
@@ -141,7 +143,7 @@ def _reading_of_call(tree: Expr) -> str:
     from sqlglot import exp
 
     patterns = exp.Like | exp.ILike | exp.RegexpLike | exp.RegexpILike | exp.SimilarTo | exp.Glob
-    if isinstance(tree, patterns):
+    if isinstance(tree, patterns | exp.ArrayContains):
         return _COMPUTED
     is_call = isinstance(tree, exp.Func) and not isinstance(tree, exp.Binary | exp.Connector)
     return _COMPUTED if is_call and not _is_spatial(tree) else _UNKNOWN
@@ -180,7 +182,8 @@ def _kind(tree: Expr) -> str:
         is_cut = any(_is_beginning(part) for part in tree.find_all(exp.Left, exp.Substring))
         return BEGINNING if is_cut else OTHER
     is_limit = isinstance(tree, exp.LT | exp.LTE | exp.GT | exp.GTE | exp.Between)
-    differences = [part for part in tree.find_all(exp.Sub) if _are_of_both_sides([part])]
+    subtracting = (exp.Sub, exp.DateDiff, exp.TimestampDiff, exp.DatetimeDiff)
+    differences = [part for part in tree.find_all(*subtracting) if _are_of_both_sides([part])]
     return DISTANCE if is_limit and differences else OTHER
 
 

@@ -200,16 +200,17 @@ def _uncounted(case: Case, plan: Plan) -> Finding | None:
 
 
 def _only_scan(built: PlanNode, plan: Plan) -> PlanNode | None:
-    """Return the full scan that makes a subquery without counted rows; None for other subqueries.
+    """Return the full scan that makes a subquery; None for other subqueries.
 
     A set operation or a window does not group rows.
     """
     nodes = list(built.walk())
     scans = [node for node in nodes if node.operator in SCANS]
     is_plain = not any(node.operator in NOT_GROUPS for node in nodes)
-    if built is plan.root or len(scans) != 1 or not is_plain or scans[0].rows is not None:
+    if built is plan.root or len(scans) != 1 or not is_plain:
         return None
-    return None if scans[0].condition else scans[0]
+    is_searched = scans[0].operator != "scan" and scans[0].condition
+    return None if is_searched else scans[0]
 
 
 def _reads_no_other(plan: Plan, built: PlanNode, names: set[str]) -> bool:
@@ -218,7 +219,8 @@ def _reads_no_other(plan: Plan, built: PlanNode, names: set[str]) -> bool:
     outside = [
         (node.object or "").lower()
         for node in plan.root.walk()
-        if id(node) not in inside and node.operator in SCANS and not node.condition
+        if id(node) not in inside
+        if node.operator == "scan" or (node.operator in SCANS and not node.condition)
     ]
     return len(outside) <= 1 and all(name in names for name in outside)
 
