@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tomllib
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -180,11 +179,3 @@ def test_conditions_of_computed_values_have_an_index_each() -> None:
     assert advised[("q2",)] is None
     (index,) = [advice for advice in advised.values() if advice is not None]
     assert index.values["expression"].replace(" ", "") in {"(id+0)", "((id+0))"}
-
-
-def test_temporary_tables_of_the_engine_get_no_index() -> None:
-    run_case = scanned("filter docs.size = 9")
-    assert missing_index.find(run_case) != []
-    (told,) = run_case.plans["q1"]
-    internal = replace(told, root=replace(told.root, object="<derived2>"))
-    assert missing_index.find(replace(run_case, plans=plans(internal))) == []

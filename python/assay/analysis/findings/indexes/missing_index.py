@@ -31,7 +31,6 @@ from assay.analysis.findings.indexes.conditions import (
     whole_part,
 )
 from assay.analysis.findings.indexes.index_use import OTHERS_REMOVE, unused_index
-from assay.analysis.findings.indexes.sort_order import TEMPORARY
 from assay.analysis.findings.operation_shares import names_text
 from assay.analysis.findings.plans.plan_time import (
     Timed,
@@ -72,9 +71,7 @@ def find(case: Case) -> list[Finding]:
     by_index: dict[tuple[str, str | None, tuple[str, ...], str | None], list[Timed]] = {}
     by_part: dict[tuple[str, str | None, tuple[str, ...], str], list[Timed]] = {}
     for timed in timed_nodes(case):
-        if timed.node.object is None or timed.node.object.startswith(TEMPORARY):
-            continue
-        if _is_by_unused(case, timed) or _is_by_setting(case, timed):
+        if timed.node.object is None or _is_by_unused(case, timed) or _is_by_setting(case, timed):
             continue
         if _is_wasteful(case, timed.node):
             table, schema = timed.node.object, timed.node.schema
