@@ -154,6 +154,13 @@ class TestSlowed:
         assert judgement.rounds_needed is None or judgement.rounds_needed > 3
         assert "3 rounds do not separate it from noise" in verdict_words(judgement, None)
 
+    def test_two_rounds_are_too_few_to_know_the_noise(self) -> None:
+        judgement = judge_slowed(slowed(1.9, 2.1), 2.0)
+        assert judgement.verdict == "undecided"
+        said = verdict_words(judgement, 5.0)
+        assert said.startswith("two rounds are too few to know the noise; ")
+        assert "more would" in said
+
     def test_no_rounds_and_one_round_decide_nothing(self) -> None:
         assert judge_slowed([], 2.0).verdict == "undecided"
         assert judge_slowed(slowed(2.0), 2.0).verdict == "undecided"

@@ -208,11 +208,22 @@ def test_a_trial_without_a_verdict_in_sight_pauses(
 ) -> None:
     """Its runs would delay the verdict of the other, which is near."""
     noisy = {CHANGE: 0.35, "threads=2": 1.0}
-    step, runs = first_step(tmp_path, monkeypatch, {"q01": 0.5}, *two_causes("q02"), noisy=noisy)
+    factors = {"q01": 0.5, "q02": 0.7}
+    step, runs = first_step(tmp_path, monkeypatch, factors, *two_causes("q02"), noisy=noisy)
     verdicts = {tried.cause.key: tried.judgement.verdict for tried in step.tried}
     assert verdicts == {"spill:q01": "confirmed", "stalls:q02": "undecided"}
     assert len(runs.requests["threads=2"]) == racing.ROUNDS_TO_PREDICT
     assert len(runs.requests[CHANGE]) > racing.ROUNDS_TO_PREDICT
+
+
+def test_a_trial_that_seems_to_gain_nothing_pauses(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    noisy = {CHANGE: 0.2, "threads=2": 0.6}
+    factors = {"q01": 0.7, "q02": 1.0}
+    step, runs = first_step(tmp_path, monkeypatch, factors, *two_causes("q02"), noisy=noisy)
+    assert step.kept is not None
+    assert len(runs.requests["threads=2"]) == racing.ROUNDS_MIN
 
 
 def test_trials_without_a_verdict_in_sight_go_on_if_there_are_no_others(

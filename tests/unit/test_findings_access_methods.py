@@ -179,3 +179,12 @@ def test_conditions_of_computed_values_have_an_index_each() -> None:
     assert advised[("q2",)] is None
     (index,) = [advice for advice in advised.values() if advice is not None]
     assert index.values["expression"].replace(" ", "") in {"(id+0)", "((id+0))"}
+
+
+@pytest.mark.parametrize(("name", "is_told"), [("docs", True), ("<derived2>", False)])
+def test_the_result_of_a_subquery_has_no_index(name: str, *, is_told: bool) -> None:
+    scan = node("scan", object=name, condition=f"filter ({name}.code = 'C77')", **REMOVES)
+    run_case = case(
+        operation(overrides={"seconds": 1.0}), plans=plans(plan(scan)), advice=ADVICE | SEARCHES
+    )
+    assert bool(missing_index.find(run_case)) is is_told

@@ -505,6 +505,15 @@ class TestSettings:
         (finding,) = parallelism.find(run_case)
         assert (finding.tells, finding.advice) == ("shape", None)
 
+    @pytest.mark.parametrize(("planning_s", "is_told"), [(0.0, True), (0.3, True), (0.9, False)])
+    def test_planning_has_one_thread_anyway(self, planning_s: float, *, is_told: bool) -> None:
+        measured_operation = operation(overrides={"seconds": 1.0}, cpu_user=1.0)
+        query_plans = plans(plan(node(seconds=1 - planning_s), planning_s=planning_s))
+        findings = parallelism.find(case(measured_operation, plans=query_plans))
+        assert bool(findings) is is_told
+        for finding in findings:
+            assert finding.effect_share == pytest.approx((1 - 1 / 4) * (1 - planning_s))
+
     def test_an_engine_with_one_thread_a_statement_has_no_cores_to_use(self) -> None:
         run_case = case(operation(overrides={"seconds": 1.0}, cpu_user=1.0))
         without = {"without": {"parallel_workers": "one thread carries out a query"}}

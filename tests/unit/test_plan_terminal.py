@@ -149,6 +149,18 @@ def test_an_overview_has_a_line_an_operation(tmp_path: Path) -> None:
     assert_golden("plan-overview.txt", overview_lines(told, 80))
 
 
+def test_statements_whose_plans_are_alike_have_one_line(tmp_path: Path) -> None:
+    directory = with_plans(write_run(tmp_path), tpch_plans())
+    told = document(Run(directory), directory)
+    head, *before = overview_lines(told, 80)
+    name, several = next(iter(told["plans"].items()))
+    told["plans"][name] = several * 3
+    after = list(overview_lines(told, 80))
+    assert after[0] == head
+    assert len(after[1:]) == len(before)
+    assert sum(line.endswith("(3 statements alike)") for line in after) == len(several)
+
+
 def test_one_operation_has_its_plans_only(tmp_path: Path) -> None:
     directory = with_plans(write_run(tmp_path), tpch_plans())
     told = operation_of(document(Run(directory), directory), "q02")

@@ -92,6 +92,9 @@ def test_a_column_has_a_name_of_its_computation_alone() -> None:
         ("duckdb", "select extract(year from day) from pawned", "bigint"),
         ("duckdb", "select sqrt(loan) from pawned", "double"),
         ("duckdb", "select strptime(day, '%Y-%m-%d') from pawned", "timestamp"),
+        ("duckdb", "select date_trunc('month', strptime(day, '%Y')) from pawned", "timestamp"),
+        ("duckdb", "select date_trunc('month', day::date) from pawned", "timestamp"),
+        ("postgresql", "select date_trunc('month', note::timestamp) from pawned", "timestamp"),
         ("duckdb", "select left(note, 2) from pawned", "text"),
         ("postgresql", "select date(day) from pawned", "date"),
         ("mysql", "select date(day) from pawned", "date"),
@@ -110,6 +113,10 @@ def test_a_column_holds_each_value_as_it_is(dialect: str, sql: str, kind: str) -
     [
         ("duckdb", "select extract(epoch from day) from pawned"),
         ("duckdb", "select strptime(day, '%Y-%m-%d %z') from pawned"),
+        ("duckdb", "select date_trunc('month', day) from pawned"),
+        # The result depends on the time zone of the session.
+        ("postgresql", "select date_trunc('month', day::date) from pawned"),
+        ("postgresql", "select date_trunc('month', note::timestamptz) from pawned"),
         ("postgresql", "select sqrt(loan) from pawned"),
         ("postgresql", "select to_timestamp(day, 'YYYY') from pawned"),
         ("mysql", "select str_to_date(day, '%Y-%m-%d %H:%i') from pawned"),

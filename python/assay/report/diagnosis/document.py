@@ -201,6 +201,8 @@ def _dependence(dependence: Dependence | None) -> DependentTime | None:
 def _undecided_words(judgement: Judgement, run_s: float | None) -> str:
     if judgement.rounds < ROUNDS_MIN:
         return "one round does not show the noise: several rounds are needed"
+    if judgement.rounds == ROUNDS_MIN:
+        return f"two rounds are too few to know the noise{_needed_words(judgement, run_s)}"
     return (
         f"{judgement.rounds} rounds do not separate it from noise{_needed_words(judgement, run_s)}"
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from assay.model.units import (
@@ -28,7 +29,7 @@ from assay.report.words.profile_difference import signed_text
 from assay.report.words.wrapping import one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from assay.report.documents.plans.plan_difference import PlanDifferenceRow, PlanStepRow
     from assay.report.documents.plans.plans import PlanCaptureSection, PlanOperator, StatementPlan
@@ -71,16 +72,24 @@ def overview_lines(document: RunDocument, width: int) -> Iterator[str]:
     room = max(OVERVIEW_ROOM_MIN, (width - names - 2 - 9 - 4) // 2)
     heads = f"{'longest operator':<{room}} worst estimate"
     yield f"  {'':<{names}} {'time':>7}  {heads}"
-    for plan in ordered:
-        nodes = [node for node in all_operators(plan["root"]) if node["share"] is not None]
-        longest = max(nodes, key=lambda node: node["share"] or 0.0, default=None)
-        worst = next((node for node in nodes if node["worst"]), None)
-        first = "" if longest is None else f"{percent_text(longest['share'])} {node_words(longest)}"
-        second = "" if worst is None else f"{factor_text(worst)} {node_words(worst)}"
-        taken = seconds.get(plan["operation"])
-        time = "" if taken is None else seconds_text(taken)
-        cells = f"{_cut(first, room):<{room}} {_cut(second, room)}"
-        yield f"  {_overview_name(plan):<{names}} {time:>7}  {cells}".rstrip()
+    lines = [_overview_line(plan, names, room, seconds) for plan in ordered]
+    for line, alike in groupby(lines):
+        count = len(list(alike))
+        yield line if count == 1 else f"{line} ({count} statements alike)"
+
+
+def _overview_line(
+    plan: StatementPlan, names: int, room: int, seconds: Mapping[str, float | None]
+) -> str:
+    nodes = [node for node in all_operators(plan["root"]) if node["share"] is not None]
+    longest = max(nodes, key=lambda node: node["share"] or 0.0, default=None)
+    worst = next((node for node in nodes if node["worst"]), None)
+    first = "" if longest is None else f"{percent_text(longest['share'])} {node_words(longest)}"
+    second = "" if worst is None else f"{factor_text(worst)} {node_words(worst)}"
+    taken = seconds.get(plan["operation"])
+    time = "" if taken is None else seconds_text(taken)
+    cells = f"{_cut(first, room):<{room}} {_cut(second, room)}"
+    return f"  {_overview_name(plan):<{names}} {time:>7}  {cells}".rstrip()
 
 
 def _overview_name(plan: StatementPlan) -> str:

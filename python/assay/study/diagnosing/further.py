@@ -42,6 +42,7 @@ SHARE_MIN = 0.1
 SETTINGS_MAX = 8
 # All of them are created for the optimiser to choose from.
 INDEXES_MAX = 6
+ALL_INDEXES = "indexes that a plan might use"
 # Experiments with another form of a query, whose rows are compared.
 FORMS: tuple[AdviceKind, ...] = (
     "exists",
@@ -61,12 +62,16 @@ def further_candidates(run: Run, base: RunRequest, advised: Sequence[Candidate])
         advised: Changes that findings advise. What they change is not changed in another way.
     """
     causes = [
-        *_given_options(run, base, advised),
         *_indexes(run, base),
+        *_given_options(run, base, advised),
         *_other_forms(run, base, advised),
     ]
     candidates = (_candidate(cause, base) for cause in causes)
-    return [candidate for candidate in candidates if candidate is not None]
+    return [
+        replace(candidate, change=ALL_INDEXES) if candidate.kind == "index" else candidate
+        for candidate in candidates
+        if candidate is not None
+    ]
 
 
 def _given_options(run: Run, base: RunRequest, advised: Sequence[Candidate]) -> Iterator[Finding]:
@@ -158,16 +163,21 @@ def _indexes(run: Run, base: RunRequest) -> Iterator[Finding]:
 
 
 def _exists(wanted: IndexColumns, there: Mapping[str, Sequence[Index]]) -> bool:
-    """Return True if a usable index begins with the columns."""
+    """Return True if a usable index begins with the columns, or finds single rows by the first."""
     columns = [name.lower() for name in wanted.columns]
-    return any(
-        index.valid
-        and index.predicate is None
-        and [name.lower() for name in index.columns[: len(columns)]] == columns
-        for table, indexes in there.items()
-        if table.lower() == wanted.table.lower()
-        for index in indexes
-    )
+    for table, indexes in there.items():
+        if table.lower() != wanted.table.lower():
+            continue
+        for index in indexes:
+            own = [name.lower() for name in index.columns]
+            is_key = index.unique and columns[: len(own)] == own
+            if (
+                index.valid
+                and index.predicate is None
+                and (own[: len(columns)] == columns or is_key)
+            ):
+                return True
+    return False
 
 
 def _index_advice(index: IndexColumns) -> Advice:

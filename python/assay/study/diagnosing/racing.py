@@ -65,8 +65,19 @@ class Racing:
 
     @property
     def is_hopeful(self) -> bool:
-        """Return True if a verdict is in sight, or it is too early to predict."""
+        """Return True if a verdict is in sight and may be a gain, or it is too early to predict."""
+        if self._seems_useless:
+            return False
         return len(self.rounds) < ROUNDS_TO_PREDICT or self.rounds_left < math.inf
+
+    @property
+    def _seems_useless(self) -> bool:
+        """Return True if the rounds so far show less than half of the smallest gain that counts."""
+        if len(self.rounds) < ROUNDS_MIN or self.candidate.slowing is not None:
+            return False
+        judged = [self.verdicts[place][0] for place in self.open_places if place in self.verdicts]
+        least = self.candidate.gain_min / 2
+        return all(one.gain is not None and one.gain.share < least for one in judged)
 
     @property
     def _rounds_max(self) -> int:

@@ -26,6 +26,8 @@ INTEGER_FIELDS = {
 }
 # Functions with a floating-point number, except for PostgreSQL's numeric arguments.
 FLOATS = (exp.Sqrt, exp.Cbrt, exp.Exp, exp.Ln, exp.Log, exp.Pow, exp.Sin, exp.Cos, exp.Tan)
+TIMESTAMPS = (exp.DataType.Type.TIMESTAMP, exp.DataType.Type.TIMESTAMPNTZ)
+TRUNCATED = (exp.DateTrunc, exp.TimestampTrunc)
 DATES = (exp.Date, exp.TsOrDsToDate, exp.LastDay)
 # Functions with a text, to which the parser gives no type.
 TEXTS = (
@@ -103,7 +105,7 @@ def _wide_type(node: exp.Expr, grammar: str | None) -> str | None:
     elif isinstance(node, DATES):
         # In PostgreSQL and MySQL; a second argument is of other dialects.
         name = "date" if len([part for part in node.args.values() if part]) == 1 else None
-    elif isinstance(node, (exp.Extract, exp.StrToDate, exp.StrToTime)):
+    elif isinstance(node, (exp.Extract, exp.StrToDate, exp.StrToTime, *TRUNCATED)):
         name = _type_of_time(node, grammar)
     elif isinstance(node, TEXTS) or kind in exp.DataType.TEXT_TYPES:
         name = "text"
@@ -112,6 +114,8 @@ def _wide_type(node: exp.Expr, grammar: str | None) -> str | None:
 
 def _type_of_time(node: exp.Expr, grammar: str | None) -> str | None:
     """Return a column type that holds each field of a time, or each time out of a text."""
+    if isinstance(node, TRUNCATED):
+        return "timestamp" if _is_timestamp(node.this, grammar) else None
     if isinstance(node, exp.StrToDate):
         return "date" if grammar == POSTGRES else None
     if isinstance(node, exp.StrToTime):
@@ -121,3 +125,12 @@ def _type_of_time(node: exp.Expr, grammar: str | None) -> str | None:
     if grammar == POSTGRES:
         return "decimal"
     return "bigint" if node.name.lower() in INTEGER_FIELDS else None
+
+
+def _is_timestamp(node: exp.Expr, grammar: str | None) -> bool:
+    """Return True for a value that is certainly a time without a zone."""
+    if isinstance(node, CASTS):
+        kind = node.args["to"]
+        is_date = grammar == DUCKDB and kind.this == exp.DataType.Type.DATE
+        return not kind.expressions and (kind.this in TIMESTAMPS or is_date)
+    return isinstance(node, exp.StrToTime) and _type_of_time(node, grammar) == "timestamp"

@@ -196,6 +196,9 @@ def _is_by_setting(case: Case, timed: Timed) -> bool:
 def _is_wasteful(case: Case, node: PlanNode) -> bool:
     if not node.is_full_scan or node.removed_rows is None or node.rows is None:
         return False
+    # The result of a subquery, such as `<derived2>` of MySQL, is no table.
+    if (node.object or "").startswith("<"):
+        return False
     # The finding `order-limit` covers scans that stop after the first rows in an order.
     if node.cut_short and node.operator != "scan":
         return False

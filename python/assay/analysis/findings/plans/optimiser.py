@@ -40,7 +40,9 @@ EXPLAINED_SHARE = 0.95
 
 def find(case: Case) -> list[Finding]:
     """Return a finding of planning time, by CPU samples or else by plans."""
-    fractions = at_least({name: _planning(tree) for name, tree in case.trees.items()}, NAMED_SHARE)
+    fractions = at_least(
+        {name: planning_share(tree) for name, tree in case.trees.items()}, NAMED_SHARE
+    )
     effect = case.of_run(fractions)
     if effect < EFFECT_MIN:
         return []
@@ -62,7 +64,7 @@ def find(case: Case) -> list[Finding]:
     return [finding if _is_sampled(case, names[0]) else replace(finding, interval=None)]
 
 
-def _planning(tree: TimeNode) -> float:
+def planning_share(tree: TimeNode) -> float:
     """Return planning's share of an operation's time, with its portion of CPU waits."""
     on_cpu = sum(tree.share_of(f"{COMPUTING}/{name}") for name in (EXECUTING, PLANNING, KERNEL))
     if not on_cpu:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from assay.analysis.findings.changing import CHANGES
 from assay.analysis.findings.operation_shares import names_text
+from assay.analysis.findings.plans.optimiser import planning_share
 from assay.analysis.findings.plans.plan_time import timed_nodes
 from assay.model.finding import Advice, Evidence
 from assay.model.sql import without_remarks
@@ -54,9 +55,18 @@ def find(case: Case) -> list[Finding]:
         return short
     serial = [op for op in case.operations if _is_serial(op) and not _has_to_be(case, op.name)]
     cores = case.engine_cores or 1
-    idle = {op.name: 1 - max(1.0, op.parallelism or 1.0) / cores for op in serial}
+    idle = {
+        op.name: (1 - max(1.0, op.parallelism or 1.0) / cores) * (1 - _planning(case, op.name))
+        for op in serial
+    }
     effect = case.of_run(idle)
     return _on_one_core(case, idle, effect) if effect >= EFFECT_MIN else []
+
+
+def _planning(case: Case, operation: str) -> float:
+    """Return the share of an operation's time in which it is planned, by one thread."""
+    tree = case.trees.get(operation)
+    return 0.0 if tree is None else planning_share(tree)
 
 
 def _is_serial(op: OperationSummary) -> bool:
