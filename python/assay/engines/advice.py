@@ -29,6 +29,7 @@ ROLES = (
     "second_log_sync",
     "lock_timeout",
     "lock_scope",
+    "deadlock_timeout",
     "table_cache",
     "temporary_memory",
     "plan_reuse",

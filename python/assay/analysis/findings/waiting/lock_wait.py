@@ -8,6 +8,11 @@ from typing import TYPE_CHECKING
 
 from assay.analysis.findings.memory.page_waits import waits_for_pages
 from assay.analysis.findings.plans.plan_time import scaled
+from assay.analysis.findings.waiting.deadlocks import (
+    ONE_ORDER,
+    are_repeated_for,
+    explain_waits,
+)
 from assay.analysis.findings.waiting.file_lock import (
     LOCK_TIMEOUT,
     counted_file_lock,
@@ -16,6 +21,7 @@ from assay.analysis.findings.waiting.file_lock import (
 from assay.analysis.findings.waiting.waits import (
     locks_wait_for_log,
     one_client_advice,
+    statement_text,
     waited,
     waiting_evidence,
     waiting_words,
@@ -39,7 +45,6 @@ LOOKS_MIN = 3
 # A session or an object with this share of all lock waits is named as their cause.
 NAMED_SHARE = 0.5
 SESSIONS_MAX = 3
-STATEMENT_MAX = 100
 _ANY_CASE = re.IGNORECASE | re.DOTALL
 ROW = "row"
 # Counter of the seconds that sessions waited for locks of rows.
@@ -70,6 +75,8 @@ def find(case: Case) -> list[Finding]:
     if counts_row_locks(case) and case.of_run(fractions[LOCK]) >= EFFECT_MIN:
         name = LOCK
     if case.of_run(fractions[name]) < EFFECT_MIN or (name == LATCH and waits_for_pages(case)):
+        return []
+    if name == LOCK and explain_waits(case):
         return []
     finding = _holder_finding(case, name, fractions[name])
     return [finding.of(f"waiting/{name}", saved=(0.0, finding.effect_share))]
@@ -140,7 +147,7 @@ def _own_finding(
     what = f"a lock on {thing}" if is_hot else "locks"
     if is_hot and mode == ROW:
         what = f"locked rows of {thing}"
-    by = f"; the waiting statement is: {_short(statement)}" if statement else ""
+    by = f"; the waiting statement is: {statement_text(statement)}" if statement else ""
     holders = "other such sessions" if case.is_observed else "sessions of the run itself"
     claim = f"{waiting_words(case, fractions)} for {what} that {holders} hold{by}"
     fewer = "fewer sessions at once" if case.is_observed else "fewer --clients"
@@ -154,10 +161,12 @@ def _own_finding(
             f"lock with `for share` what is only read: no statement of the run changes {thing}, "
             f"and the waiting one locks it for changes"
         )
+    elif are_repeated_for(case, case.of_run(fractions)):
+        to_try = f"{ONE_ORDER}: the waits are those before deadlocks"
     elif is_hot and mode == ROW and statement:
         to_try = (
-            f"make this the last statement before the commit: {_short(statement)}. If all sessions "
-            f"change one row, distribute its writes over several rows of {thing}"
+            f"make this the last statement before the commit: {statement_text(statement)}. If all "
+            f"sessions change one row, distribute its writes over several rows of {thing}"
         )
     evidence = [*_where(case, fractions, name), *(_seen_words(blocker) for blocker in _first(own))]
     return _between_clients(case, claim, fractions, to_try, evidence)
@@ -246,13 +255,14 @@ def _is_idle(blocker: Blocker) -> bool:
 def _holder_words(blocker: Blocker) -> str:
     """Return text on the session that holds a lock: client, state, age and statement."""
     age_s = blocker.transaction_s
+    last = "last " if _is_idle(blocker) else ""
     facts = [
         blocker.application,
         blocker.state,
         None if age_s is None else f"its transaction open for {seconds_text(age_s)}",
         None
         if blocker.statement is None
-        else f"{'last ' if _is_idle(blocker) else ''}statement: {_short(blocker.statement)}",
+        else f"{last}statement: {statement_text(blocker.statement)}",
     ]
     stated = [fact for fact in facts if fact]
     return f"session {blocker.session}" + (f" ({', '.join(stated)})" if stated else "")
@@ -265,8 +275,3 @@ def _seen_words(blocker: Blocker) -> Evidence:
         f"{percent_text(blocker.share)} of the waiting time{on}"
     )
     return Evidence(says, f"session:{blocker.session}")
-
-
-def _short(statement: str | None) -> str:
-    text = " ".join((statement or "").split())
-    return text if len(text) <= STATEMENT_MAX else f"{text[: STATEMENT_MAX - 1]}…"
