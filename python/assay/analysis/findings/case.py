@@ -460,7 +460,7 @@ class Case:
         return Setting(
             role,
             name,
-            self.settings.get(name),
+            self.settings.get(name, self.settings.get(declared.get("effective") or name)),
             declared.get("limits"),
             cheaper.get("value"),
             cheaper.get("but"),

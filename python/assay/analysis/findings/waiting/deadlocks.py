@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from assay.analysis.findings.operation_shares import names_text
 from assay.analysis.findings.plans.plan_time import scaled
+from assay.analysis.findings.waiting.isolation import locking_level
 from assay.analysis.findings.waiting.waits import (
     one_client_advice,
     statement_text,
@@ -196,7 +197,7 @@ def _made(
     """Return the finding with the advice to lock rows in one order, and its experiment."""
     advice = one_client_advice(case, case.of_run(fractions))
     texts = [case.statements.get(name, "") for name in deadlocks.attempts or fractions]
-    shared = any(_SHARED.search(text) for text in texts)
+    shared = any(_SHARED.search(text) for text in texts) or locking_level(case) is not None
     to_try = f"{ONE_ORDER}, and {AT_ONCE}" if shared else ONE_ORDER
     if advice is not None:
         to_try = with_one_client(case, METHOD, fractions, to_try)

@@ -18,6 +18,17 @@ from assay.analysis.findings.waiting.file_lock import (
     counted_file_lock,
     file_lock_finding,
 )
+from assay.analysis.findings.waiting.isolation import (
+    LOWER,
+    are_seen_waiting,
+    isolation_advice,
+    isolation_evidence,
+    isolation_words,
+    locking_level,
+    reads_wait,
+    waiting_readers,
+)
+from assay.analysis.findings.waiting.transactions import is_plain_read
 from assay.analysis.findings.waiting.waits import (
     locks_wait_for_log,
     one_client_advice,
@@ -34,6 +45,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from assay.analysis.findings.case import Case
+    from assay.analysis.findings.engine_facts import Setting
     from assay.model.blocker import Blocker
     from assay.model.finding import Finding
 
@@ -93,8 +105,12 @@ def _holder_finding(case: Case, name: str, fractions: dict[str, float]) -> Findi
     of_others = sum(blocker.share for blocker in others)
     if others and of_others >= NAMED_SHARE:
         return _others_finding(case, name, scaled(fractions, of_others), others)
+    own = [blocker for blocker in seen if blocker.own]
+    if name == LOCK and (level := locking_level(case)) is not None:
+        readers = waiting_readers(case, fractions)
+        if reads_wait(own) >= NAMED_SHARE or (readers and not own):
+            return _reads_finding(case, scaled(fractions, 1 - of_others), own, level)
     if seen:
-        own = [blocker for blocker in seen if blocker.own]
         finding = _own_finding(case, name, scaled(fractions, 1 - of_others), own)
     else:
         finding = _unknown_holder_finding(case, name, fractions)
@@ -170,6 +186,31 @@ def _own_finding(
         )
     evidence = [*_where(case, fractions, name), *(_seen_words(blocker) for blocker in _first(own))]
     return _between_clients(case, claim, fractions, to_try, evidence)
+
+
+def _reads_finding(
+    case: Case, fractions: dict[str, float], own: Sequence[Blocker], level: Setting
+) -> Finding:
+    """Return the finding of plain reads that lock rows because of the isolation level."""
+    waiting = [blocker for blocker in own if is_plain_read(blocker.waiting_statement)]
+    thing, share = _most(own, "object") if own else (None, 0.0)
+    statement, _ = _most(waiting, "waiting_statement") if waiting else (None, 0.0)
+    on = f" of {thing}" if thing is not None and share >= NAMED_SHARE else ""
+    by = f"; the waiting statement is: {statement_text(statement)}" if statement else ""
+    claim = (
+        f"{waiting_words(case, fractions)} for locked rows{on}, because "
+        f"{isolation_words(level)}{by}"
+    )
+    advice, to_try = isolation_advice(case, METHOD, fractions, level)
+    evidence = [
+        *_where(case, fractions, LOCK),
+        *isolation_evidence(own, level, waiting_readers(case, fractions)),
+        *(_seen_words(blocker) for blocker in _first(own)),
+    ]
+    finding = case.finding(
+        METHOD, claim, fractions, to_try=to_try, evidence=evidence, advice=advice
+    )
+    return replace(finding, settle=None if are_seen_waiting(own) else LOWER)
 
 
 def _between_clients(
