@@ -42,6 +42,7 @@ BY_NAME = {
     "temporary-tables",
     "range-join",
     "round-trips",
+    "deadlocks",
     "distinct-join",
     "either-join",
     "either-table",
