@@ -60,6 +60,26 @@ COUNTERS = {
     "16": {"database", "io", "reading", "tables", "wal", "writer", "functions", "large_values"},
     "15": {"database", "statements", "tables", "wal", "writer", "functions", "large_values"},
 }
+# Columns and keys, of which some do not hold for all rows at any time.
+DECLARED = """
+    create table notes (
+        id integer primary key, code varchar(20) not null, price numeric(10, 2) unique, title text,
+        later integer not null unique deferrable
+    );
+    create unique index on notes (later) where later > 0;
+    create unique index on notes ((later + 1));
+    create unique index on notes (code collate "C");
+    create table pairs (a integer not null, b integer not null, c text, unique (b, a) include (c));
+    create table "Same" (id integer primary key);
+    create table same (id integer primary key);
+    create table twice ("N" integer primary key, n integer);
+    create table above (id integer primary key);
+    create table below (primary key (id)) inherits (above);
+    create table parted (id integer, day date, primary key (id, day)) partition by range (day);
+    create view seen as select id, code from notes;
+    create schema elsewhere;
+    create table elsewhere.hidden (id integer primary key);
+"""
 # One value is most of the table, so that a plan for all values is not one for each.
 TABLE_WITH_TRIGGER = """
 create table "a table" (n integer, "a column" integer);
@@ -538,6 +558,38 @@ class TestTables:
         assert others["enable_indexscan"].indexes == ()
         assert "Index Scan skewed skewed_id_idx" in (others["enable_indexscan"].summary or "")
         assert (others["enable_indexscan"].seconds_changed or 0.0) > 0
+
+    def test_the_schema_of_visible_tables_is_read(
+        self, shared: Started, schema: Instance, version: str
+    ) -> None:
+        shared.engine.run_script(schema, DECLARED)
+        if version == "18":
+            older = "alter table notes add constraint titled not null title not valid"
+            shared.engine.run_script(schema, older)
+        names = ("notes", "pairs", "same", "twice", "above", "below", "parted", "seen", "hidden")
+        tables = shared.engine.declared_tables(schema, names)
+        shared.engine.run_script(schema, "drop schema elsewhere cascade")
+        assert set(tables) == {"notes", "pairs", "above", "below", "parted", "seen"}
+        notes = tables["notes"]
+        assert notes.types == {
+            "id": "integer",
+            "code": "character varying(20)",
+            "price": "numeric(10,2)",
+            "title": "text",
+            "later": "integer",
+        }
+        assert notes.required == {"id", "code", "later"}
+        # Neither some rows, nor an expression, nor another collation, nor only at the end of a
+        # transaction.
+        assert set(notes.keys) == {("id",), ("price",)}
+        assert not notes.unique_in(["price"])
+        assert tables["pairs"].keys == (("b", "a"),)
+        # A table that inherits may have the same values once more.
+        assert (tables["above"].required, tables["above"].keys) == (frozenset(), ())
+        assert tables["below"].unique_in(["id"])
+        assert tables["parted"].unique_in(["id", "day"])
+        assert (set(tables["seen"]), tables["seen"].required) == ({"id", "code"}, frozenset())
+        assert tables["seen"].keys == ()
 
     @pytest.mark.parametrize(
         ("mode", "rows"), [("auto", [[0], [1], [2]]), ("force_generic_plan", [[0]] * 8)]

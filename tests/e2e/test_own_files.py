@@ -17,6 +17,7 @@ from assay.running.changes.undo import Journal, Step
 from assay.running.server.instances import identity
 from tests.e2e.conftest import Lab, wait_until
 from tests.e2e.test_running_server import folder_of
+from tests.e2e.test_try import advice, tried
 
 BRIEF = ("--min-time", "100ms", "--probes", "none")
 SALES = """
@@ -301,3 +302,23 @@ def test_an_index_of_a_duckdb_file_is_tried_and_taken_back(journey, tmp_path):
     assert "index scan" in changed
     with duckdb.connect(path, read_only=True) as connection:
         assert connection.execute("select * from duckdb_indexes()").fetchall() == []
+
+
+def test_a_page_is_found_by_the_key_that_the_file_declares(tmp_path):
+    page = "select note from orders order by {} limit 20 offset 3000"
+    folder = folder_of(tmp_path, page=page.format("order_id"), late=page.format("customer_id"))
+    file = file_of(tmp_path / "shop", SALES)
+    asked = (str(folder), "--dsn", file.dsn)
+    with closing(Lab(tmp_path / "lab")) as lab:
+        kept = lab.assay("answers", *asked, "--keep", "--runs", str(tmp_path / "kept"))
+        assert kept.returncode == 0, kept.stderr
+        lab.document("run", *asked, *BRIEF, "-o", "page")
+        trial = tried(lab, advice("late-look-up", "page") | {"operations": ["page"]}, 1, file.dsn)
+        changed = lab.document("show", trial["rounds"][0]["after"])
+        refused = lab.assay("run", *asked, "--remove", "late/far-page")
+    assert trial["change"] == "page with a look-up by key"
+    assert trial["answers"]["verdict"] == "valid"
+    answers = next(check for check in changed["checks"] if check["check"] == "answers")
+    assert "1 of 1 answers right" in answers["reason"]
+    assert refused.returncode == 1
+    assert "--remove far-page is not possible for late: several rows may have" in refused.stderr

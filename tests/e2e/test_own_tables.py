@@ -16,6 +16,7 @@ import pytest
 from tests.e2e.conftest import server_laboratory, wait_until
 from tests.e2e.server import RunningServer
 from tests.e2e.test_running_server import BRIEF, folder_of, url_of
+from tests.e2e.test_try import advice, tried
 
 ROWS = (
     "create table sales.orders as select i as order_id, i % 20000 as customer_id,"
@@ -158,3 +159,33 @@ def test_the_notebook_of_the_journey_runs_from_its_first_cell_to_its_last(journe
     assert rows["by_customer"]["verdict"] == "faster"
     assert "assay_orders_customer_id" in rows["by_customer"]["plan"]
     assert sales.asked(INDEXES) == []
+
+
+def test_a_page_is_found_by_the_key_that_the_server_declares(server, server_place, tmp_path):
+    for statement in (
+        "create table recipes (id int primary key, title text, published int)",
+        "insert into recipes select i, 'recipe ' || i, i % 97 from generate_series(1, 5000) as i",
+        "alter table recipes owner to owner",
+    ):
+        server.asked(statement)
+    page = "select title from recipes order by {} limit 20 offset 3000"
+    folder = folder_of(tmp_path, page=page.format("id"), day=page.format("published"))
+    asked = (str(folder), "--dsn", url_of(server))
+    try:
+        with server_laboratory(server_place) as lab:
+            kept = lab.assay("answers", *asked, "--keep", "--runs", str(tmp_path / "kept"))
+            assert kept.returncode == 0, kept.stderr
+            lab.document("run", *asked, *BRIEF, "-o", "page")
+            late = advice("late-look-up", "page") | {"operations": ["page"]}
+            trial = tried(lab, late, 1, url_of(server))
+            changed = lab.document("show", trial["rounds"][0]["after"])
+            refused = lab.assay("run", *asked, "--remove", "day/far-page")
+            lab.assert_nothing_left()
+    finally:
+        server.asked("drop table recipes")
+    assert trial["change"] == "page with a look-up by key"
+    assert trial["answers"]["verdict"] == "valid"
+    answers = next(check for check in changed["checks"] if check["check"] == "answers")
+    assert "1 of 1 answers right" in answers["reason"]
+    assert refused.returncode == 1
+    assert "--remove far-page is not possible for day: several rows may have" in refused.stderr

@@ -45,6 +45,14 @@ def test_the_greatest_age_and_the_words_that_were_seen_most_are_kept() -> None:
 def test_a_deadlock_has_no_root_and_is_told_by_its_members() -> None:
     deadlocked = blockers([row(1, 11, 12), row(1, 12, 11)], {11, 12})
     assert {(blocker.session, blocker.share) for blocker in deadlocked} == {(11, 0.5), (12, 0.5)}
+    assert [blocker.deadlocked for blocker in deadlocked] == [0.5, 0.5]
+
+
+def test_what_waits_behind_a_deadlock_waits_for_it_and_other_waits_do_not() -> None:
+    behind = [row(1, 11, 12), row(1, 12, 11), row(1, 13, 11), row(1, 14, 13)]
+    found = blockers([*behind, row(2, 11, 99), row(2, 12, 11)], {11, 12, 13, 14})
+    assert sum(blocker.deadlocked for blocker in found) == pytest.approx(4 / 6)
+    assert {blocker.session: blocker.deadlocked for blocker in found}[99] == 0
 
 
 def test_nobody_was_waited_for() -> None:

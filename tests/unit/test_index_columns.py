@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from assay.model.declared import DeclaredColumns
 from assay.model.errors import UsageError
 from assay.workloads.rewriting import indexes_for
-from assay.workloads.rewriting.declared import DeclaredColumns
 
 TABLES = {
     "orders": DeclaredColumns(dict.fromkeys(("id", "customer", "day", "state", "total"), "int")),

@@ -69,6 +69,15 @@ def test_a_real_lock_wait_stays_one(tmp_path: Path) -> None:
     assert parts(with_counted_locks(run, split(5.0))) == (5.0, 0.0)
 
 
+def test_counted_locks_that_no_sample_met_are_a_part_of_the_latches(tmp_path: Path) -> None:
+    run = run_of(tmp_path, 2.0)
+    assert parts(with_counted_locks(run, split(0.0, 5.0))) == pytest.approx((2.0, 3.0), rel=0.01)
+    assert parts(with_counted_locks(run, split(0.0, 1.0))) == (1.0, 0.0)
+    assert parts(with_counted_locks(run, split(0.0))) == (0.0, 0.0)
+    run.facts["request"] = {"dsn": "mysql://localhost/shop"}
+    assert parts(with_counted_locks(run, split(0.0, 5.0))) == (0.0, 5.0)
+
+
 def test_locks_of_tables_are_not_in_the_count_of_row_locks(tmp_path: Path) -> None:
     run = run_of(tmp_path, 0.0, TABLE_LOCK)
     assert parts(with_counted_locks(run, split(6.0))) == (6.0, 0.0)

@@ -164,6 +164,15 @@ class TestWorstEstimate:
         root = made("sort", read, made("cte", body, object="c", seconds=None))
         assert self.worst(root) is body
 
+    def test_a_recursive_common_table_is_followed_once(self) -> None:
+        """It reads itself, which once led around without end."""
+        itself = made("cte", object="tree", estimated_rows=10, rows=2_000, seconds=1.0)
+        join = made("hash join", itself, seconds=1.0, estimated_rows=10, rows=2_000)
+        body = made("union", join, seconds=1.0, estimated_rows=10, rows=2_000)
+        read = made("cte", object="tree", estimated_rows=10, rows=2_000, seconds=1.0)
+        root = made("sort", read, made("cte", body, object="tree", seconds=None))
+        assert self.worst(root) is itself
+
     def test_rows_that_were_not_wanted_are_no_error(self) -> None:
         assert self.worst(self.scan(10_000, 5, cut_short=True)) is None
         assert self.worst(self.scan(5, 10_000, cut_short=True)) is not None

@@ -94,7 +94,7 @@ def test_what_is_not_understood_is_not_told() -> None:
 @pytest.mark.parametrize("dialects", [("postgresql",), ("mysql",), ("dolt", "mysql"), ("sqlite",)])
 def test_every_statement_of_tpcc_is_understood(dialects: tuple[str, ...]) -> None:
     workload = find_workload("tpcc")
-    tables = workload.column_types(1.0)
+    tables = workload.column_types((), 1.0)
     assert tables["customer"]["c_data"] == "varchar(500)"
     grammar = {"postgresql": "postgres"}.get(dialects[-1], dialects[-1])
     for operation in workload.script(dialects, 1.0, 1).operations[:5]:

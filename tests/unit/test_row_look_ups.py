@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from assay.analysis.findings.case import Case
-from assay.analysis.findings.plans import row_look_ups
+from assay.analysis.findings.indexes import row_look_ups
 from assay.model.catalogue import Index
 from assay.model.plan import PlanNode
 from tests.cases import case, node, operation, plan, plans

@@ -81,6 +81,14 @@ def test_a_cache_is_suspected_where_an_index_reads_fewer_pages(
     assert (index.key in (first.settle or "")) is (certainty == "suspected")
 
 
+def test_a_cache_is_suspected_if_the_statement_reads_rows_in_vain() -> None:
+    (cache,) = small_cache.find(run_case := reading(3e6))
+    groups = replace(index_of(0.9), method="unused-groups", advice=None)
+    first = judged(run_case, [cache, groups]).findings[0]
+    assert first.certainty == "suspected"
+    assert "change the statement first (unused-groups" in (first.settle or "")
+
+
 def test_without_an_index_to_make_it_is_seen() -> None:
     (cache,) = [finding for finding in findings(reading(3e6)) if finding.method == "small-cache"]
     assert cache.certainty == "seen"

@@ -8,6 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from assay.analysis.load.attempts import FailedAttempts, failed_attempts
 from assay.analysis.load.wasted_work import Work, work_of
 from assay.analysis.summarise import summarise
 from assay.record.reader import Run
@@ -95,3 +96,14 @@ def test_without_statements_each_operation_is_one(tmp_path: Path) -> None:
 
 def test_without_any_time_there_is_no_share() -> None:
     assert Work(0, None, 0, {}, 0.0, 0.0).wasted_share is None
+
+
+@pytest.mark.parametrize("counted", [True, False])
+def test_failed_attempts_are_counted_and_timed_by_class(tmp_path: Path, *, counted: bool) -> None:
+    """Two attempts of 12 ms and 18 ms, and an operation of 44 ms that failed for good."""
+    found = failed_attempts(written(tmp_path, counted=counted))
+    share = pytest.approx(0.074 / (0.010 + 0.040 + 0.044))
+    statement = 3 if counted else None
+    assert found == {
+        "update": {"40001": FailedAttempts(3, share, pytest.approx(0.018), statement)}  # type: ignore[arg-type]
+    }

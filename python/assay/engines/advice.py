@@ -29,6 +29,8 @@ ROLES = (
     "second_log_sync",
     "lock_timeout",
     "lock_scope",
+    "deadlock_timeout",
+    "isolation",
     "table_cache",
     "pool_groups",
     "temporary_memory",
@@ -49,12 +51,12 @@ class CannotError(Exception):
 
 
 class CheaperValue(BaseModel):
-    """A value of a setting that shortens commits, with its disadvantage.
+    """A value of a setting that shortens commits or waits, with its disadvantage.
 
     Attributes:
         value: Value in the engine's form.
         but: Disadvantage of the value.
-        alike: Other values with which commits wait no longer.
+        alike: Other values with the same effect.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -69,10 +71,12 @@ class SettingFacts(BaseModel):
 
     Attributes:
         name: Name of the setting in the engine.
+        effective: Name under which the server reports it, if that is another.
         values: Form of its values.
         on, off: Values of the setting that switch it on and off.
-        limits: Consumer that a memory setting limits, or event that a timeout waits for.
-        cheaper: Value that shortens commits, and its disadvantage.
+        limits: Consumer that a memory setting limits, event that a timeout waits for, or what a
+            value other than the cheaper ones does.
+        cheaper: Value that shortens commits or waits, and its disadvantage.
         needs: Another setting with values, in lower case, that this setting requires to have an
             effect.
         also: Other settings that limit the same and get the same value.
@@ -84,6 +88,7 @@ class SettingFacts(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     name: str
+    effective: str | None = None
     needs: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     values: Literal["bytes", "switch", "count"] = "switch"
     on: str = "on"

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 from assay.engines.contract import EngineError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from assay.engines.contract import Address, Instance
+    from assay.model.declared import DeclaredColumns
 
 # Kind of missing or forbidden object that a refused statement names; `other` is anything else.
 RefusalKind = Literal["table", "column", "function", "schema", "permission", "syntax", "other"]
@@ -188,6 +189,29 @@ class TriesStatements(Protocol):
         """Return the tables with their columns, to suggest similar names in errors.
 
         Raises `EngineError`.
+        """
+        ...
+
+
+@runtime_checkable
+class ReadsDeclarations(Protocol):
+    """Interface of engines whose catalogue has types, not-null columns and keys of tables."""
+
+    def declared_tables(
+        self, instance: Instance, names: Collection[str]
+    ) -> Mapping[str, DeclaredColumns]:
+        """Return tables and views that are found without a schema, by name in lower case.
+
+        A key is one that the engine ensures for all rows at any time: not deferrable, not of some
+        rows only, and not of expressions or beginnings of columns. Tables whose names differ only
+        in case are left out.
+
+        Args:
+            instance: Instance with the tables.
+            names: Names in lower case of the tables to return, as far as they exist.
+
+        Raises:
+            EngineError: If the catalogue cannot be read.
         """
         ...
 

@@ -51,6 +51,8 @@ class Blocker:
         application, state, statement, object, mode, waiting_statement: Most frequent values of
             these attributes of `Blocked`.
         transaction_s: Highest age of its transaction in all samples.
+        deadlocked: Share of all samples of waiting sessions that waited for it in a deadlock or
+            behind one, so that no session could go on. It is part of `share`.
     """
 
     session: int
@@ -64,3 +66,4 @@ class Blocker:
     mode: str | None = None
     transaction_s: float | None = None
     waiting_statement: str | None = None
+    deadlocked: float = 0.0

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from assay.engines.contract import EngineError
 from assay.model.errors import UsageError
 from assay.running.asked.asking import considered
-from assay.running.asked.obtaining import check_settings, obtained
+from assay.running.asked.obtaining import check_settings, obtained, with_schema
 from assay.running.asked.request import RunRequest
 
 if TYPE_CHECKING:
@@ -94,6 +94,7 @@ def prepared(
 
     Raises:
         UsageError: If an engine refuses settings. The error message lists them by part and variant.
+            Also if a query of a running server cannot be rewritten.
     """
     products: dict[Source, Obtained] = {}
     reasons: dict[Source, str] = {}
@@ -109,6 +110,8 @@ def prepared(
             asked = match or considered(request)
             if source not in products:
                 products[source] = obtained(asked, teller)
+            else:
+                with_schema(asked)
         except EngineError as error:
             reasons[source] = str(error)
             continue

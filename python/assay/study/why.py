@@ -20,6 +20,7 @@ from assay.model.limit import CPU, READ_IOPS, READ_RATE
 from assay.record.layout import COMPUTATION, KIND_CEILING
 from assay.record.studies import StudyFigure
 from assay.running.asked.asking import considered
+from assay.running.asked.obtaining import with_schema
 from assay.study.declared.ceilings import ceiling_part
 from assay.study.declared.facts import PartFacts
 from assay.study.variants import Part, Study, Variant
@@ -89,7 +90,7 @@ class _Levels:
             return
         request = self._base.changed(**change)
         try:
-            considered(request)
+            with_schema(considered(request))
         except UsageError as error:
             self.unvaried[what] = str(error)
         else:

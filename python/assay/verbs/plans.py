@@ -11,6 +11,7 @@ from assay.record.places import runs_dir
 from assay.record.reader import Run
 from assay.report.notebook import LoadedPlans
 from assay.running.asked.asking import considered
+from assay.running.asked.obtaining import with_schema
 from assay.running.asked.options import options_of
 from assay.running.asked.understanding import request_of
 from assay.study.declared.facts import asked_budget_s
@@ -68,7 +69,7 @@ def plans(
         )
     keys = {"min_time": CHOSEN_TIME, **options, "workload": workload, "operation": operation}
     base = request_of(options_of(keys), [])
-    asked = considered(base)
+    asked = with_schema(considered(base))
     forcing = Forcing(most, repeat, cut_off)
     search = Search(base, Ways(asked), forcing)
     place = runs_dir(runs)

@@ -12,6 +12,7 @@ from assay.workloads.texts import MANIFEST
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from assay.model.declared import DeclaredColumns
     from assay.workloads.contract import Workload
 
 
@@ -59,6 +60,16 @@ def without_parts(workload: Workload, parts: Sequence[str]) -> Workload:
 def with_all_parts(workload: Workload) -> Workload:
     """Return the workload with its queries as they are in its files."""
     return replace(workload, removed=())
+
+
+def with_server_tables(
+    workload: Workload, tables: Mapping[str, DeclaredColumns] | None
+) -> Workload:
+    """Return the workload with the tables of the server that it queries.
+
+    With None for a catalogue that was not read yet, no rewritten query is refused.
+    """
+    return replace(workload, server_tables=tables)
 
 
 def with_foreign_keys(workload: Workload) -> Workload:

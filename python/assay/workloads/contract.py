@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING, Any, Literal
 from assay.model.errors import UsageError
 from assay.model.language import SPARQL, language_of, suffix_of
 from assay.model.script import Draw, Script, ScriptOperation, ScriptStatement
-from assay.workloads import generate, programs, rules, scripts, texts
+from assay.workloads import generate, known_columns, programs, rules, scripts, texts
 from assay.workloads.captured import writing
 from assay.workloads.texts import MANIFEST, Statement, read_bytes, read_text
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from assay.model.declared import DeclaredColumns
     from assay.model.language import Language
     from assay.workloads.facts import RefreshFacts, WorkloadFacts
     from assay.workloads.rewriting import QueryPart
@@ -51,6 +52,8 @@ class Workload:
         removed: Parts that are removed from its queries.
         given: Texts of operations that replace those of their files.
         foreign_keys: Whether its data have foreign keys.
+        server_tables: Tables that no script declares, from the catalogue of the server that has
+            them; None if the catalogue was not read yet.
     """
 
     facts: WorkloadFacts
@@ -61,6 +64,7 @@ class Workload:
     removed: tuple[str, ...] = ()
     given: Mapping[str, str] = field(default_factory=dict)
     foreign_keys: bool = False
+    server_tables: Mapping[str, DeclaredColumns] | None = field(default_factory=dict)
 
     @property
     def data(self) -> Workload:
@@ -349,21 +353,20 @@ class Workload:
             tables = self.table_columns(dialects, scale)
             rewritten = rewriting.without(statement.text, dialects, parts, tables)
         except UsageError as error:
+            if self.server_tables is None:
+                return statement  # The server's catalogue may have the columns that are missing.
             raise UsageError(f"--remove {lacking} is not possible for {name}: {error}") from error
         return replace(statement, text=rewritten.text, rewritten=rewritten.facts())
 
-    def column_types(self, scale: float) -> Mapping[str, Mapping[str, str]]:
-        """Return column types by table, from the schema that all dialects share."""
-        from assay.workloads.rewriting.grammar import types_of
+    def column_types(self, dialects: Sequence[str], scale: float) -> known_columns.Types:
+        """Return column types by table, as all dialects write them."""
+        scripts = self.setup((), scale).values()
+        return known_columns.column_types(scripts, dialects, self.server_tables)
 
-        return types_of(tuple(self.setup((), scale).values()), ())
-
-    def table_columns(self, dialects: Sequence[str], scale: float) -> Mapping[str, Collection[str]]:
+    def table_columns(self, dialects: Sequence[str], scale: float) -> known_columns.Tables:
         """Return the columns of each table, from its declaration and its keys."""
-        from assay.workloads.rewriting.declared import declared_tables
-
         scripts = {**self.setup(dialects, scale), **self.keys(dialects, scale)}
-        return declared_tables(tuple(scripts.values()), tuple(dialects))
+        return known_columns.table_columns(scripts.values(), dialects, self.server_tables)
 
     def _scripted(
         self, operation: str, dialects: Sequence[str], scale: float, seed: int | None

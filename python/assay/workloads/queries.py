@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from sqlglot.expressions import Expr
 
@@ -85,6 +86,23 @@ def tables_named(text: str, dialect: str | None = None) -> frozenset[str]:
         text: Text of one or more statements.
         dialect: Name of the dialect in sqlglot; None means the grammar that all dialects share.
     """
+    return frozenset(name for name, _ in _named(text, dialect))
+
+
+def tables_without_schema(texts: Iterable[str], dialect: str | None = None) -> frozenset[str]:
+    """Return the tables of `tables_named` that no text names with a schema.
+
+    Args:
+        texts: Texts of statements.
+        dialect: Name of the dialect in sqlglot; None means the grammar that all dialects share.
+    """
+    named = frozenset(pair for text in texts for pair in _named(text, dialect))
+    return frozenset(name for name, _ in named) - {name for name, schema in named if schema}
+
+
+@cache
+def _named(text: str, dialect: str | None) -> frozenset[tuple[str, str]]:
+    """Return the name of each table that a text needs, with its schema or an empty text."""
     import sqlglot
     from sqlglot import exp
     from sqlglot.errors import SqlglotError
@@ -95,17 +113,15 @@ def tables_named(text: str, dialect: str | None = None) -> frozenset[str]:
         return frozenset()
     own = {cte.alias.lower() for tree in trees for cte in tree.find_all(exp.CTE)}
     tables = [table for tree in trees for table in tree.find_all(exp.Table)]
-    return (
-        frozenset(
-            table.name.lower()
-            for table in tables
-            if isinstance(table.this, exp.Identifier)
-            and not table.catalog
-            and table.db.lower() not in SYSTEM_SCHEMAS
-            and not table.name.lower().startswith(OF_THE_SYSTEM)
-            and table.name.replace("_", "a").replace("$", "a").isalnum()
-        )
-        - own
+    return frozenset(
+        (table.name.lower(), table.db.lower())
+        for table in tables
+        if isinstance(table.this, exp.Identifier)
+        and not table.catalog
+        and table.db.lower() not in SYSTEM_SCHEMAS
+        and not table.name.lower().startswith(OF_THE_SYSTEM)
+        and table.name.replace("_", "a").replace("$", "a").isalnum()
+        and table.name.lower() not in own
     )
 
 

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from assay.analysis.host.accounts import Accounts
     from assay.analysis.host.disk_use import DiskUse
     from assay.analysis.host.limits import LimitUse
+    from assay.analysis.load.attempts import FailedAttempts
     from assay.analysis.load.mixes import Mixes
     from assay.analysis.load.stalls import Stalls
     from assay.analysis.load.summary import LoadSummary
@@ -118,6 +119,7 @@ class Case:
             does not report them.
         alternatives: Plans that the optimiser chooses after one change, by operation.
         kept_rows: Rows that parts of scans' conditions keep, as counted after the run.
+        attempts: Failed attempts, by operation and class of the error; empty without any.
         blockers: Sessions that blocked others, the longest waits first; None if the engine does not
             report them.
         workers: Maintenance of the server and old snapshots besides the load; None if the engine
@@ -185,6 +187,7 @@ class Case:
     extensions: Mapping[str, bool] = field(default_factory=dict)
     alternatives: Mapping[str, tuple[Alternative, ...]] = field(default_factory=dict)
     kept_rows: tuple[KeptRows, ...] = ()
+    attempts: Mapping[str, Mapping[str, FailedAttempts]] = field(default_factory=dict)
     blockers: tuple[Blocker, ...] | None = None
     other_clients: Mapping[str, float] = field(default_factory=dict)
     session_states: Mapping[str, int] = field(default_factory=dict)
@@ -461,7 +464,7 @@ class Case:
         return Setting(
             role,
             name,
-            self.settings.get(name),
+            self.settings.get(name, self.settings.get(declared.get("effective") or name)),
             declared.get("limits"),
             cheaper.get("value"),
             cheaper.get("but"),

@@ -25,6 +25,8 @@ WITNESSES_MIN = 2
 OVERLAP_MAX = 0.05
 # Role of the setting for the engine's cache, and the part of a finding's time that decides on it.
 CACHE, MOST = "cache", 0.5
+# Findings of statements that read rows of which they need few.
+READ_IN_VAIN = ("unused-groups", "filter-after-recursion")
 MISSING_WITNESS = {
     "plan": "measure with --profile: CPU samples would confirm or refute the plan",
     "wait": "take more samples of waiting sessions, with a longer --time or --min-time",
@@ -59,7 +61,7 @@ def judged(case: Case, findings: Iterable[Finding]) -> Judged:
         if finding not in silenced
     ]
     kept = [finding for finding in kept if finding.tells != "cause" or is_large(case, finding)]
-    kept = [_after_index(case, finding, kept) for finding in kept]
+    kept = [_after_fewer_reads(case, finding, kept) for finding in kept]
     return Judged(tuple(_with_alternatives(case, kept)), silenced)
 
 
@@ -86,23 +88,33 @@ def _with_certainty(case: Case, finding: Finding) -> Finding:
     return replace(finding, certainty="suspected", settle=reason)
 
 
-def _after_index(case: Case, finding: Finding, findings: Iterable[Finding]) -> Finding:
-    """Return a cache that is too small as suspected if an index would avoid most of its misses.
+def _after_fewer_reads(case: Case, finding: Finding, findings: Iterable[Finding]) -> Finding:
+    """Return a cache that is too small as suspected if another change avoids most of its misses.
 
-    An operation with the index does not read the pages that its scan reads, so an index in most of
-    the finding's time saves more than a larger cache.
+    An operation with an index does not read the pages that its scan reads. Neither does a statement
+    that makes only the rows that it keeps. So such a change in most of the finding's time saves
+    more than a larger cache.
     """
     if finding.advice is None or finding.advice.subject != CACHE or not finding.fractions:
         return finding
     for other in findings:
-        if other.advice is None or other.advice.kind != "index":
+        first = _change_with_fewer_reads(other)
+        if first is None:
             continue
         within = {name: finding.fractions.get(name, 0.0) for name in other.fractions}
         is_most = case.of_run(within) >= MOST * finding.effect_share
         if is_most and other.effect_share > finding.effect_share:
-            reason = f"make the index first ({other.key}): the operation then reads fewer pages"
+            reason = f"{first} first ({other.key}): the operation then reads fewer pages"
             return replace(finding, certainty="suspected", settle=reason)
     return finding
+
+
+def _change_with_fewer_reads(finding: Finding) -> str | None:
+    """Return the change of a finding after which fewer pages are read; None for others."""
+    if finding.method in READ_IN_VAIN:
+        return "change the statement"
+    is_index = finding.advice is not None and finding.advice.kind == "index"
+    return "make the index" if is_index else None
 
 
 def _reason_to_doubt(case: Case, finding: Finding) -> str | None:

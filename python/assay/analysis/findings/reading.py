@@ -17,6 +17,7 @@ from assay.analysis.host.disk_use import disk_use_of
 from assay.analysis.host.limits import limits_used
 from assay.analysis.host.neighbours import neighbours_of
 from assay.analysis.host.task_counters import executions
+from assay.analysis.load.attempts import failed_attempts
 from assay.analysis.operations import NS, window_of
 from assay.analysis.plans.aliases import by_table
 from assay.analysis.plans.recorded import captured
@@ -113,6 +114,7 @@ def read_case(
         extensions=plans.extensions,
         alternatives=_by_operation(plans.alternatives),
         kept_rows=plans.kept_rows,
+        attempts=failed_attempts(run),
         blockers=blockers_of(run),
         workers=other_work_of(run),
         neighbours=neighbours_of(run),

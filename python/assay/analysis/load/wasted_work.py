@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from assay.analysis.load.attempts import ANSWERED
 from assay.analysis.load.attempts import STREAM as ATTEMPTS
 from assay.analysis.operations import NS, is_counted
 from assay.record.layout import STATEMENTS_STREAM
@@ -20,9 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from assay.record.reader import Run
-
-# Column of attempts that older records lack.
-ANSWERED = "statements"
 
 
 @dataclass(frozen=True)

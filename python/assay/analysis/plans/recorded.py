@@ -283,20 +283,27 @@ def _origin(node: PlanNode, bodies: Sequence[PlanNode]) -> PlanNode:
     """Return the plan node in which most of a row estimate's error arises.
 
     Errors multiply, so most of an error is inherited if an input has half of its orders of
-    magnitude.
+    magnitude. A recursive common table expression reads itself, so each is followed once.
     """
-    while inputs := node.children or _defined(node, bodies):
+    left = list(bodies)
+    while True:
+        inputs = node.children
+        if not inputs:
+            followed = _defined(node, left)
+            left = [body for body in left if body is not followed]
+            inputs = () if followed is None else followed.children[-1:]
+        if not inputs:
+            return node
         below = max(inputs, key=_error)
         if _error(below) < math.sqrt(_error(node)) or _error(below) < Q_ERROR_MIN:
             return node
         node = below
-    return node
 
 
-def _defined(scan: PlanNode, bodies: Sequence[PlanNode]) -> tuple[PlanNode, ...]:
-    """Return the plan of the common table expression that a scan reads, if it is known."""
+def _defined(scan: PlanNode, bodies: Sequence[PlanNode]) -> PlanNode | None:
+    """Return the common table expression that a scan reads, if its plan is known."""
     named = [body for body in bodies if scan.operator == "cte" and body.object == scan.object]
-    return named[0].children[-1:] if len(named) == 1 else ()
+    return named[0] if len(named) == 1 else None
 
 
 def _hurt_s(node: PlanNode, above: PlanNode | None) -> float:

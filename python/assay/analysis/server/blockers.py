@@ -2,7 +2,7 @@
 
 A waiting session may itself block others. All waits are attributed to the session at the root of
 the chain, which does not wait. If several sessions hold a lock together, each gets an equal
-part.
+part. A deadlock has no such root; its waits are attributed to the sessions that are waited for.
 """
 
 from __future__ import annotations
@@ -70,6 +70,7 @@ class _Held:
 
     looks: int = 0
     weight: float = 0.0
+    circular: float = 0.0
     transaction_s: float | None = None
     counts: dict[str, Counter[str]] = field(
         default_factory=lambda: {name: Counter() for name in WORDS}
@@ -91,7 +92,15 @@ class _Held:
             for name, counted in self.counts.items()
         }
         share = self.weight / whole
-        return Blocker(number, own, self.looks, share, transaction_s=self.transaction_s, **most)
+        return Blocker(
+            number,
+            own,
+            self.looks,
+            share,
+            transaction_s=self.transaction_s,
+            deadlocked=self.circular / whole,
+            **most,
+        )
 
 
 def _add(held: dict[int, _Held], look: list[Row]) -> None:
@@ -100,11 +109,14 @@ def _add(held: dict[int, _Held], look: list[Row]) -> None:
     for row in look:
         waits.setdefault(row["waiting"], []).append(row)
     at_this_look = set()
-    for waiting in waits:
+    for waiting, rows in waits.items():
         roots = _roots(waiting, waits)
+        is_circular = not roots
+        roots = roots or {row["blocker"]: row for row in rows}
         for root, row in roots.items():
             holding = held.setdefault(root, _Held())
             holding.weight += 1 / len(roots)
+            holding.circular += is_circular / len(roots)
             holding.hear(row)
             at_this_look.add(root)
     for root in at_this_look:
@@ -114,7 +126,7 @@ def _add(held: dict[int, _Held], look: list[Row]) -> None:
 def _roots(waiting: int, waits: Mapping[int, list[Row]]) -> dict[int, Row]:
     """Return the sessions that block a session and are not blocked themselves.
 
-    A deadlock has no such session; then the sessions that the session waits for are returned.
+    The result is empty if there is none: the session waits in a deadlock, or behind one.
     """
     roots: dict[int, Row] = {}
     ahead, seen = [waiting], {waiting}
@@ -126,4 +138,4 @@ def _roots(waiting: int, waits: Mapping[int, list[Row]]) -> dict[int, Row]:
             elif blocker not in seen:
                 seen.add(blocker)
                 ahead.append(blocker)
-    return roots or {row["blocker"]: row for row in waits[waiting]}
+    return roots

@@ -29,8 +29,9 @@ def with_counted_locks(run: Run, split: pl.DataFrame) -> pl.DataFrame:
     """Return thread-seconds by cause with the time of row locks that the engine counted.
 
     The sum of lock and latch of each operation stays. Waits for locks of tables are not counted,
-    so they keep their sampled share. On a server that other clients use, the count only limits the
-    lock time, because it includes their waits.
+    so they keep their sampled share. If no sample met a lock, the counted time is a part of the
+    latches. On a server that other clients use, the count only limits the lock time, because it
+    includes their waits.
 
     Args:
         run: The run.
@@ -38,14 +39,16 @@ def with_counted_locks(run: Run, split: pl.DataFrame) -> pl.DataFrame:
     """
     counted_s = counted_lock_seconds(run)
     sampled_s = float(split[LOCK].sum())
-    if counted_s is None or sampled_s <= 0:
+    on_server = run.facts.get("request", {}).get("dsn") is not None
+    part, part_s = (LOCK, sampled_s) if sampled_s > 0 else (LATCH, float(split[LATCH].sum()))
+    if counted_s is None or part_s <= 0 or (on_server and part == LATCH):
         return split
     counted_s += sampled_s * (1 - _row_lock_share(run))
-    factor = counted_s / sampled_s
-    if run.facts.get("request", {}).get("dsn") is not None:
+    factor = counted_s / part_s
+    if on_server:
         factor = min(1.0, factor)
     both = pl.col(LOCK) + pl.col(LATCH)
-    lock = pl.min_horizontal(pl.col(LOCK) * factor, both)
+    lock = pl.min_horizontal(pl.col(part) * factor, both)
     return split.with_columns(lock.alias(LOCK), (both - lock).alias(LATCH))
 
 

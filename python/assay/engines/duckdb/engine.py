@@ -22,12 +22,13 @@ from assay.model.secrets import is_secret, without_secrets
 from assay.model.sql import quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from assay.engines.checking import KnownTable, Trial, Tried
     from assay.engines.contract import Tell, Wanted
     from assay.engines.facts import EngineFacts
     from assay.engines.loading import ArrowStream
+    from assay.model.declared import DeclaredColumns
     from assay.model.plan import Plan
     from assay.model.script import Script, ScriptStatement
 
@@ -158,6 +159,13 @@ class DuckEngine:
     def known_tables(self, instance: Instance) -> list[KnownTable]:
         """Return the tables in all schemas of the database file."""
         return preflight.known_tables(instance.handle, _script("preflight/tables.sql"))
+
+    def declared_tables(
+        self, instance: Instance, names: Collection[str]
+    ) -> dict[str, DeclaredColumns]:
+        """Return the tables and views in the current schema of the database file."""
+        texts = _script("preflight/columns.sql"), _script("preflight/keys.sql")
+        return preflight.declared_tables(instance.handle, names, *texts)
 
     def stop(self, instance: Instance) -> None:
         """Close the database, which writes a checkpoint."""

@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING
 import duckdb
 
 from assay.engines.checking import KnownTable, Refusal, RefusalKind, Tried
+from assay.engines.contract import EngineError
+from assay.model.declared import CatalogueColumn, tables_of_catalogue
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from assay.engines.checking import Trial
+    from assay.model.declared import DeclaredColumns
 
 EXPLAINED = {"SELECT", "INSERT", "UPDATE", "DELETE", "CREATE", "MERGE_INTO"}
 KINDS: tuple[tuple[re.Pattern[str], RefusalKind], ...] = (
@@ -39,6 +42,19 @@ def known_tables(connection: duckdb.DuckDBPyConnection, text: str) -> list[Known
     """Return the tables of a DuckDB database, by a given query on its catalogue."""
     rows = connection.execute(text).fetchall()
     return [KnownTable(schema, name, tuple(columns)) for schema, name, columns in rows]
+
+
+def declared_tables(
+    connection: duckdb.DuckDBPyConnection, names: Collection[str], columns: str, keys: str
+) -> dict[str, DeclaredColumns]:
+    """Return the tables and views with these names, by given queries on the catalogue."""
+    try:
+        column_rows, key_rows = (
+            connection.execute(text, [sorted(names)]).fetchall() for text in (columns, keys)
+        )
+    except duckdb.Error as error:
+        raise EngineError(f"DuckDB does not list its tables: {error}") from error
+    return tables_of_catalogue([CatalogueColumn(*row) for row in column_rows], key_rows)
 
 
 def _tried(connection: duckdb.DuckDBPyConnection, trial: Trial) -> Tried:

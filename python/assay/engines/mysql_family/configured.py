@@ -15,7 +15,7 @@ from assay.engines.mysql_family.watching import FamilyWatcher, WatchedPlans
 from assay.engines.obtaining import obtain
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
     from pathlib import Path
 
     from assay.engines.checking import KnownTable, Trial, Tried
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from assay.engines.mysql_family.explaining import CataloguePlans
     from assay.engines.mysql_family.programs import Program
     from assay.model.captured import Counted, ReadLog
+    from assay.model.declared import DeclaredColumns
 
 
 def default_settings(conf: Path) -> dict[str, str]:
@@ -72,6 +73,12 @@ class ConfiguredEngine(FamilyEngine):
     def known_tables(self, instance: Instance) -> list[KnownTable]:
         """Return the tables of all databases that the account may see."""
         return preflight.known_tables(instance)
+
+    def declared_tables(
+        self, instance: Instance, names: Collection[str]
+    ) -> dict[str, DeclaredColumns]:
+        """Return the tables and views of the session's database."""
+        return preflight.declared_tables(instance, names)
 
     def find_program(self, home: Path) -> Program:
         """Return the server's program below a product's home.

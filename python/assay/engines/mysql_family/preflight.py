@@ -16,13 +16,15 @@ from assay.engines.checking import KnownTable, Refusal, RefusalKind, Tried
 from assay.engines.contract import EngineError
 from assay.engines.mysql_family.connecting import connect, error_text
 from assay.engines.mysql_family.statements import bound, file_text, filled, pieces, split
+from assay.model.declared import CatalogueColumn, tables_of_catalogue
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
     from pathlib import Path
 
     from assay.engines.checking import Trial
     from assay.engines.contract import Instance
+    from assay.model.declared import DeclaredColumns
 
     Connection: TypeAlias = pymysql.Connection[Any]
 
@@ -90,6 +92,29 @@ def known_tables(instance: Instance) -> list[KnownTable]:
             rows, key=lambda row: (row[0], row[1], row[3])
         )
     ]
+
+
+def declared_tables(instance: Instance, names: Collection[str]) -> dict[str, DeclaredColumns]:
+    """Return the tables and views with these names in the session's database."""
+    listed = {"names": ",".join(names)}
+    try:
+        columns = _rows(instance.handle, filled("preflight/columns.sql", texts=listed))
+        parts = _rows(instance.handle, filled("preflight/keys.sql", texts=listed))
+    except pymysql.Error as error:
+        raise EngineError(f"the server does not list its tables: {error_text(error)}") from error
+    keys: list[tuple[str, list[str]]] = []
+    for (table, _), rows in groupby(parts, key=lambda row: (row[0], row[1])):
+        key = list(rows)
+        # Beginnings of texts, and expressions, may differ where the columns do not.
+        if not any(column is None or is_prefix for _, _, column, is_prefix in key):
+            keys.append((table, [column for _, _, column, _ in key]))
+    return tables_of_catalogue(
+        [
+            CatalogueColumn(table, name, kind, bool(required))
+            for table, name, kind, required in columns
+        ],
+        keys,
+    )
 
 
 def _tried(connection: Connection, trial: Trial, conf: Path) -> Tried:

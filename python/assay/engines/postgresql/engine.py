@@ -32,7 +32,7 @@ from assay.engines.postgresql.watching import PostgresWatcher, WatchedPlans, gue
 from assay.model.secrets import is_secret, without_secrets
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
     from pathlib import Path
 
     from assay.engines.checking import KnownTable, Trial, Tried
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from assay.engines.facts import EngineFacts
     from assay.engines.loading import ArrowStream
     from assay.model.captured import Counted, ReadLog
+    from assay.model.declared import DeclaredColumns
     from assay.model.plan import Plan
     from assay.model.script import Script
 
@@ -111,6 +112,12 @@ class PostgresEngine(PostgresSchemas):
     def known_tables(self, instance: Instance) -> list[KnownTable]:
         """Return the tables of all schemas that the role may see."""
         return preflight.known_tables(instance)
+
+    def declared_tables(
+        self, instance: Instance, names: Collection[str]
+    ) -> dict[str, DeclaredColumns]:
+        """Return the tables and views on the role's search path."""
+        return preflight.declared_tables(instance, names)
 
     def attach(self, address: Address) -> Instance:
         """Connect to the server; add Assay's extensions to a private server's database.

@@ -13,14 +13,16 @@ from assay.engines.contract import EngineError
 from assay.engines.postgresql.loading import execute
 from assay.engines.postgresql.plan_asking import ESTIMATED, steers
 from assay.engines.postgresql.statements import file_text, split
+from assay.model.declared import CatalogueColumn, tables_of_catalogue
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     import psycopg
 
     from assay.engines.checking import Trial
     from assay.engines.contract import Instance
+    from assay.model.declared import DeclaredColumns
 
     Connection = psycopg.Connection[tuple[object, ...]]
 
@@ -68,6 +70,18 @@ def known_tables(instance: Instance) -> list[KnownTable]:
         KnownTable(schema, name, tuple(columns), visible)
         for schema, name, columns, visible in cast("list[tuple[str, str, list[str], bool]]", rows)
     ]
+
+
+def declared_tables(instance: Instance, names: Collection[str]) -> dict[str, DeclaredColumns]:
+    """Return the visible tables and views with these names from PostgreSQL's catalogue."""
+    columns, keys = (
+        execute(instance.handle, file_text(file), [list(names)]).fetchall()
+        for file in ("preflight/columns.sql", "preflight/keys.sql")
+    )
+    return tables_of_catalogue(
+        [CatalogueColumn(*row) for row in cast("list[tuple[str, str, str, bool]]", columns)],
+        cast("list[tuple[str, list[str]]]", keys),
+    )
 
 
 def _tried(connection: Connection, trial: Trial) -> Tried:

@@ -27,13 +27,14 @@ from assay.engines.sqlite.plans import normalised
 from assay.engines.sqlite.undoing import exact_undo
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
     from pathlib import Path
 
     from assay.engines.checking import KnownTable, Trial, Tried
     from assay.engines.contract import Tell, Wanted
     from assay.engines.facts import EngineFacts
     from assay.engines.loading import ArrowStream
+    from assay.model.declared import DeclaredColumns
     from assay.model.plan import Plan
     from assay.model.script import Script
 
@@ -108,6 +109,12 @@ class SqliteEngine:
     def known_tables(self, instance: Instance) -> list[KnownTable]:
         """Return the tables of the SQLite database file."""
         return preflight.known_tables(_database(instance).own)
+
+    def declared_tables(
+        self, instance: Instance, names: Collection[str]
+    ) -> dict[str, DeclaredColumns]:
+        """Return the tables and views of the database file."""
+        return preflight.declared_tables(_database(instance).own, names)
 
     def stop(self, instance: Instance) -> None:
         """Close all connections, the last of which writes a checkpoint."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from itertools import groupby
 from typing import TYPE_CHECKING
@@ -9,12 +10,16 @@ from typing import TYPE_CHECKING
 import apsw
 
 from assay.engines.checking import KnownTable, Refusal, RefusalKind, Tried
+from assay.engines.contract import EngineError
+from assay.engines.sqlite.catalogue import EXPRESSION, indexes_of
 from assay.engines.sqlite.database import script
+from assay.model.declared import CatalogueColumn, tables_of_catalogue
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from assay.engines.checking import Trial
+    from assay.model.declared import DeclaredColumns
 
 # Mode of apsw for EXPLAIN.
 PROGRAM = 1
@@ -38,6 +43,31 @@ def known_tables(connection: apsw.Connection) -> list[KnownTable]:
         KnownTable("", str(name), tuple(str(column) for _, column in columns))
         for name, columns in groupby(rows, key=lambda row: row[0])
     ]
+
+
+def declared_tables(
+    connection: apsw.Connection, names: Collection[str]
+) -> dict[str, DeclaredColumns]:
+    """Return the tables and views of the file with these names."""
+    listed = json.dumps(sorted(names))
+    try:
+        columns = connection.execute(script("preflight/columns.sql"), (listed,)).fetchall()
+        indexes = indexes_of(connection)
+    except apsw.Error as error:
+        raise EngineError(f"SQLite does not list its tables: {error}") from error
+    # An index with another collation than its column may have values that are equal by the column.
+    keys = [
+        (index.table, index.columns)
+        for index in indexes
+        if index.unique and index.predicate is None and index.collation is None
+    ]
+    return tables_of_catalogue(
+        [
+            CatalogueColumn(str(table), str(name), str(kind), bool(required))
+            for table, name, kind, required in columns
+        ],
+        [(table, key) for table, key in keys if EXPRESSION not in key],
+    )
 
 
 def _tried(connection: apsw.Connection, trial: Trial) -> Tried:

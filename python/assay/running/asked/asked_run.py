@@ -217,7 +217,7 @@ class Asked:
         """Return the tables and statements that are needed to interpret plans, for the record."""
         from assay.workloads.rewriting.grammar import grammar_of
 
-        types = self.workload.column_types(self.request.scale)
+        types = self.workload.column_types(self.dialects, self.request.scale)
         return {
             "grammar": grammar_of(self.dialects),
             "tables": {table: dict(columns) for table, columns in types.items()},

@@ -17,8 +17,15 @@ from assay.running.asked.preflight import check_tables
 from assay.running.asked.space import check_space
 from assay.running.asked.writing import check_writes
 from assay.running.processes.held_signals import let_ctrl_c_end_waits
+from assay.running.server.server_tables import has_server_tables
 from assay.workloads.answers import check_answers
-from assay.workloads.choosing import only, with_foreign_keys, with_texts, without_parts
+from assay.workloads.choosing import (
+    only,
+    with_foreign_keys,
+    with_server_tables,
+    with_texts,
+    without_parts,
+)
 from assay.workloads.discovery import find_workload
 
 if TYPE_CHECKING:
@@ -60,6 +67,8 @@ def considered(request: RunRequest) -> Asked:
     behaviour = engine.engine()
     if isinstance(behaviour, Speaks):
         behaviour.speak(language)
+    if has_server_tables(request, workload, behaviour):
+        workload = with_server_tables(workload, None)
     check_request(request, workload, engine, behaviour, language)
     asked = Asked(request, workload, engine, behaviour, "", None)
     check_space(request, workload, engine)

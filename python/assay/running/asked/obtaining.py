@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -19,7 +20,7 @@ from assay.engines.contract import (
     Wanted,
 )
 from assay.model.errors import UsageError
-from assay.running.asked.asked_run import Asked, dsn_with_settings
+from assay.running.asked.asked_run import Asked
 from assay.running.asked.parsing import PREPARED
 from assay.running.asked.played import played_statements
 from assay.running.asked.preflight import preflight
@@ -32,18 +33,26 @@ from assay.running.asked.writing import (
 )
 from assay.running.host.places import engines_dir
 from assay.running.server.bridging import loads, reached_before
+from assay.running.server.server_tables import with_tables_of
 from assay.running.telling import Teller, telling
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from assay.engines.contract import Instance
     from assay.running.asked.request import RunRequest
+    from assay.workloads.contract import Workload
 
 
 class Obtained(NamedTuple):
-    """An installed engine or running server: version and facts of the statements."""
+    """An installed engine or running server: version and facts of the statements.
+
+    The workload has the server's tables.
+    """
 
     product: Product | None
     version: str
+    workload: Workload
     preflight: dict[str, Any] | None = None
     pooled: bool = False
     begin_read_only: str | None = None
@@ -59,8 +68,26 @@ def obtained(asked: Asked, teller: Teller) -> Obtained:
     if asked.request.dsn is not None and asked.file is None:
         return _looked_at(asked)
     product = _product(asked.request, asked.behaviour, teller)
-    facts = None if asked.file is None else _tried_on_file(asked, asked.file)
-    return Obtained(product, product.version, facts)
+    if asked.file is None:
+        return Obtained(product, product.version, asked.workload)
+    workload, facts = _tried_on_file(asked, asked.file)
+    return Obtained(product, product.version, workload, facts)
+
+
+def with_schema(asked: Asked) -> Asked:
+    """Return the run with the schema of a user's tables, if it rewrites queries of them.
+
+    Raises:
+        UsageError: If a query cannot be rewritten.
+        EngineError: If the server cannot be reached.
+    """
+    if not asked.workload.removed or asked.workload.server_tables is not None:
+        return asked
+    opened = _attached(asked) if asked.file is None else _opened(asked, asked.file)
+    with opened as instance:
+        asked = with_tables_of(asked, instance)
+    asked.facts()
+    return asked
 
 
 def check_settings(asked: Asked) -> None:
@@ -82,26 +109,40 @@ def _product(request: RunRequest, behaviour: Engine, teller: Teller) -> Product:
 
 def _looked_at(asked: Asked) -> Obtained:
     """Return a running server's version, after it has prepared the run's statements."""
-    request, behaviour = asked.request, asked.behaviour
+    request, behaviour = asked.request, _server(asked)
+    with _attached(asked) as instance:
+        pooled = isinstance(behaviour, TellsPooler) and behaviour.is_pooled(instance)
+        if pooled:
+            _check_sessions(request)
+        facts, begin = None, None
+        asked = with_tables_of(asked, instance)
+        if asked.workload.makes_data:
+            _check_pooled(asked, pooled=pooled)
+            if not loads(behaviour, instance):
+                check_others(asked)
+        else:
+            facts = preflight(played_statements(asked), behaviour, instance)
+            check_unknown(asked)
+            begin = _begin_read_only(asked, instance)
+        version = behaviour.version(instance)
+        return Obtained(None, version, asked.workload, facts, pooled, begin)
+
+
+def _server(asked: Asked) -> Server:
+    behaviour = asked.behaviour
     if not isinstance(behaviour, Server):
         raise UsageError("--dsn needs an engine that is a server")
-    dsn = dsn_with_settings(request, behaviour)
-    with reached_before(behaviour, dsn, request, partial(guarded, asked)) as address:
+    return behaviour
+
+
+@contextmanager
+def _attached(asked: Asked) -> Iterator[Instance]:
+    """Yield the running server, connected to as the run's sessions will be."""
+    behaviour, guarding = _server(asked), partial(guarded, asked)
+    with reached_before(behaviour, asked.dsn, asked.request, guarding) as address:
         instance = behaviour.attach(address)
         try:
-            pooled = isinstance(behaviour, TellsPooler) and behaviour.is_pooled(instance)
-            if pooled:
-                _check_sessions(request)
-            facts, begin = None, None
-            if asked.workload.makes_data:
-                _check_pooled(asked, pooled=pooled)
-                if not loads(behaviour, instance):
-                    check_others(asked)
-            else:
-                facts = preflight(played_statements(asked), behaviour, instance)
-                check_unknown(asked)
-                begin = _begin_read_only(asked, instance)
-            return Obtained(None, behaviour.version(instance), facts, pooled, begin)
+            yield instance
         finally:
             behaviour.detach(instance)
 
@@ -145,16 +186,27 @@ def _check_pooled(asked: Asked, *, pooled: bool) -> None:
         )
 
 
-def _tried_on_file(asked: Asked, file: Path) -> dict[str, Any]:
-    """Have an embedded engine prepare the run's statements on the user's file."""
+def _tried_on_file(asked: Asked, file: Path) -> tuple[Workload, dict[str, Any]]:
+    """Have an embedded engine prepare the run's statements on the user's file.
+
+    The returned workload has the file's tables.
+    """
+    with _opened(asked, file) as instance:
+        asked = with_tables_of(asked, instance)
+        facts = preflight(played_statements(asked), asked.behaviour, instance)
+    check_unknown(asked)
+    return asked.workload, facts
+
+
+@contextmanager
+def _opened(asked: Asked, file: Path) -> Iterator[Instance]:
+    """Yield the user's file, opened as the run will open it."""
     behaviour = asked.behaviour
     assert isinstance(behaviour, Embedded)  # noqa: S101 - no other engine opens files
     with TemporaryDirectory() as scratch:
         place = Place(Path(scratch), Path(scratch), file, reads_only=reads_only(asked))
         instance = behaviour.start(place, asked.request.settings)
         try:
-            facts = preflight(played_statements(asked), behaviour, instance)
+            yield instance
         finally:
             behaviour.stop(instance)
-    check_unknown(asked)
-    return facts

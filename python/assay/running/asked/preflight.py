@@ -48,7 +48,7 @@ def check_tables(asked: PlayedRun) -> None:
     if others or facts.kind == "none" or asked.language != SQL:
         return
     operations, grammar = played_statements(asked), grammar_of(asked.dialects)
-    made = _made(statement.text for statements in operations for statement in statements)
+    made = made_names(statement.text for statements in operations for statement in statements)
     missing = [
         (statement, sorted(tables_named(statement.text, grammar) - made))
         for statements in operations
@@ -82,7 +82,7 @@ def preflight(
         [Trial(played.text, played.values) for played in statements] for statements in operations
     ]
     tried = engine.try_statements(instance, trials)
-    made = _made(trial.text for statements in trials for trial in statements)
+    made = made_names(trial.text for statements in trials for trial in statements)
     refused, rows = [], []
     for statements, results in zip(operations, tried, strict=True):
         for number, (statement, result) in enumerate(zip(statements, results, strict=True)):
@@ -159,7 +159,7 @@ def _bare(name: str) -> str:
     return name.rpartition(".")[2].strip('"`[]').lower()
 
 
-def _made(texts: Iterable[str]) -> frozenset[str]:
+def made_names(texts: Iterable[str]) -> frozenset[str]:
     """Return the names of objects that statements create."""
     matches = (match for text in texts for match in MADE.finditer(text))
     return frozenset(_bare(match[1] or match[2]) for match in matches)

@@ -132,7 +132,7 @@ def _large(workload: Workload, columns: list[str], scale: float) -> list[str]:
     """Return the columns whose values may be large, or whose type is not known."""
     types = {
         name: kind
-        for types in workload.column_types(scale).values()
+        for types in workload.column_types((), scale).values()
         for name, kind in types.items()
     }
     return [column for column in columns if column not in types or is_large(types[column])]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from assay.workloads.rewriting.declared import DeclaredColumns
+from assay.model.declared import DeclaredColumns
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping

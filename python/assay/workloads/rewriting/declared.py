@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import TYPE_CHECKING
@@ -11,10 +10,11 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
+from assay.model.declared import DeclaredColumns
 from assay.workloads.rewriting.grammar import grammar_of, parsed_script
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Mapping
 
 # Grammars whose engines check keys when rows are written.
 ENFORCED = {"postgres", "mysql", "duckdb", "sqlite"}
@@ -24,44 +24,6 @@ ADDITIONS = (exp.AddConstraint, exp.ColumnDef, *KEYS)
 
 # Commands that change no table.
 HARMLESS = {"ANALYZE", "VACUUM", "SET", "PRAGMA"}
-
-
-@dataclass(frozen=True)
-class DeclaredColumns(Collection[str]):
-    """Columns of a table as its `create table` declares them; iterates over their names.
-
-    Attributes:
-        types: Types of the columns in the engine's grammar, by name in lower case.
-        required: Columns that are never null.
-        keys: Columns that together have different values in each row, unless one is null.
-    """
-
-    types: Mapping[str, str]
-    required: frozenset[str] = frozenset()
-    keys: tuple[tuple[str, ...], ...] = ()
-
-    def __contains__(self, name: object) -> bool:
-        return name in self.types
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.types)
-
-    def __len__(self) -> int:
-        return len(self.types)
-
-    def unique_in(self, names: Collection[str]) -> bool:
-        """Return True if no two rows of the table have the same values in these columns."""
-        return any(self.required.issuperset(key) and set(key) <= set(names) for key in self.keys)
-
-    def with_keys(self, trees: Iterable[exp.Expr]) -> DeclaredColumns:
-        """Return the columns with further constraints, such as `primary key (id)`."""
-        keys, required = [*self.keys], self.required
-        for tree in trees:
-            names = _names(tree.this if isinstance(tree.this, exp.Schema) else tree)
-            if names is not None and set(names) <= set(self.types):
-                keys.append(names)
-                required |= set(names) if isinstance(tree, exp.PrimaryKey) else set()
-        return replace(self, keys=tuple(keys), required=required)
 
 
 @dataclass
@@ -92,7 +54,7 @@ class _Tables:
         is_other = schema.this.args.get("db")
         if self.grammar in ENFORCED and len(types) == len(definitions) and not is_other:
             trees = [tree for tree in schema.find_all(*KEYS) if tree.find(exp.Identifier)]
-            declared = declared.with_keys(trees)
+            declared = _with_keys(declared, trees)
             for definition in definitions:
                 declared = self._with_column(declared, definition, script)
             if self.grammar == "sqlite":
@@ -136,7 +98,7 @@ class _Tables:
             self.tables[name] = _plain(self.tables[name])
         elif self.grammar in ENFORCED:
             trees = [tree for action in actions for tree in action.find_all(*KEYS)]
-            self.tables[name] = self.tables[name].with_keys(trees)
+            self.tables[name] = _with_keys(self.tables[name], trees)
 
 
 @cache
@@ -161,6 +123,17 @@ def _may_change(tree: exp.Expr | None) -> bool:
     if isinstance(tree, exp.Command):
         return str(tree.this).upper() not in HARMLESS
     return isinstance(tree, exp.Drop) and tree.args.get("kind") != "TABLE"
+
+
+def _with_keys(declared: DeclaredColumns, trees: Iterable[exp.Expr]) -> DeclaredColumns:
+    """Return the columns with further constraints, such as `primary key (id)`."""
+    keys, required = [*declared.keys], declared.required
+    for tree in trees:
+        names = _names(tree.this if isinstance(tree.this, exp.Schema) else tree)
+        if names is not None and set(names) <= set(declared.types):
+            keys.append(names)
+            required |= set(names) if isinstance(tree, exp.PrimaryKey) else set()
+    return replace(declared, keys=tuple(keys), required=required)
 
 
 def _plain(columns: DeclaredColumns) -> DeclaredColumns:

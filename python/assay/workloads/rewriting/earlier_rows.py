@@ -18,8 +18,8 @@ from assay.workloads.rewriting.sorted_types import MYSQL, is_exact, is_sorted_as
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from assay.model.declared import DeclaredColumns
     from assay.workloads.rewriting.blocks import Block, Query
-    from assay.workloads.rewriting.declared import DeclaredColumns
 
 # Grammars whose engines compare and sort values alike, and have the frames that are written here.
 WINDOWS = {"postgres", MYSQL, "sqlite", "duckdb"}

@@ -127,6 +127,18 @@ def parsed_script(script: str, grammar: str | None) -> list[Expr | None]:
         logger.setLevel(level)
 
 
+def common_type(text: str, dialects: Sequence[str]) -> str:
+    """Return a column type of an engine as all dialects write it, in lower case."""
+    from sqlglot import exp
+    from sqlglot.errors import SqlglotError
+
+    try:
+        kind = exp.DataType.build(text, dialect=grammar_of(dialects)) if text else None
+    except (SqlglotError, ValueError):
+        kind = None  # The type of a user, for example.
+    return text.lower() if kind is None else kind.sql().lower()
+
+
 @cache
 def types_of(
     scripts: tuple[str, ...], dialects: tuple[str, ...]

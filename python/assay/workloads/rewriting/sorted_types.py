@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 if TYPE_CHECKING:
-    from assay.workloads.rewriting.declared import DeclaredColumns
+    from assay.model.declared import DeclaredColumns
 
 MYSQL = "mysql"
 LETTERS_MAX = 255

@@ -43,7 +43,7 @@ def find(case: Case) -> list[Finding]:
     findings = [
         _finding(case, walked, distinct, nodes)
         for walked in nodes
-        if _is_recursion(walked.node)
+        if is_recursion(walked.node)
         and (walked.node.rows or 0.0) >= ROWS_MIN
         and _asks_for_distinct(plain(walked.plan.text))
         and (distinct := _distinct(walked, nodes)) is not None
@@ -51,7 +51,7 @@ def find(case: Case) -> list[Finding]:
     return [finding for finding in findings if finding.effect_share >= EFFECT_MIN]
 
 
-def _is_recursion(node: PlanNode) -> bool:
+def is_recursion(node: PlanNode) -> bool:
     """Return True for the operator that returns all rows of a recursive query."""
     native = node.native.lower()
     # The scan within a recursion has a similar name, and no inputs.

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from assay.analysis.findings.operation_shares import names_text
+from assay.analysis.findings.waiting.transactions import (
+    READS,
+    WRITES,
+    first_word,
+    statements_in,
+)
 from assay.analysis.findings.waiting.waits import log_parts, waited, waiting_evidence
 from assay.model.finding import Advice, Evidence
 from assay.model.units import count_text, percent_text
@@ -24,15 +29,6 @@ EFFECT_MIN = 0.05
 KERNEL_PART = "computing/kernel"
 SETTLE = "how long the same statements take in one transaction"
 NAMED_OPERATIONS = 3
-WRITES = {"insert", "update", "delete", "replace", "merge"}
-READS = {"select", "with", "values", "table"}
-# Parts of a text that may contain a semicolon: comments, strings, quoted names, quoted bodies.
-_OPAQUE = re.compile(
-    r"""(?P<comment>--[^\n]*|/\*.*?\*/)
-    | '(?:[^']|'')*' | "(?:[^"]|"")*" | `[^`]*` | (?P<mark>\$\w*\$).*?(?P=mark)""",
-    re.DOTALL | re.VERBOSE,
-)
-_FIRST_WORD = re.compile(r"\s*\(*\s*(\w+)")
 
 
 def find(case: Case) -> list[Finding]:
@@ -134,9 +130,7 @@ def commits_of(text: str) -> int:
     Args:
         text: All statements of the operation, separated by semicolons.
     """
-    plain = _OPAQUE.sub(lambda match: " " if match["comment"] else " x ", text)
-    statements = [part for part in plain.split(";") if part.strip()]
-    words = [match[1].lower() if (match := _FIRST_WORD.match(part)) else "" for part in statements]
+    words = [first_word(statement) for statement in statements_in(text)]
     if any(word not in WRITES | READS for word in words):
         return 0
     return sum(word in WRITES for word in words)

@@ -8,14 +8,31 @@ from typing import TYPE_CHECKING
 
 from assay.analysis.findings.memory.page_waits import waits_for_pages
 from assay.analysis.findings.plans.plan_time import scaled
+from assay.analysis.findings.waiting.deadlocks import (
+    ONE_ORDER,
+    are_repeated_for,
+    explain_waits,
+)
 from assay.analysis.findings.waiting.file_lock import (
     LOCK_TIMEOUT,
     counted_file_lock,
     file_lock_finding,
 )
+from assay.analysis.findings.waiting.isolation import (
+    LOWER,
+    are_seen_waiting,
+    isolation_advice,
+    isolation_evidence,
+    isolation_words,
+    locking_level,
+    reads_wait,
+    waiting_readers,
+)
+from assay.analysis.findings.waiting.transactions import is_plain_read
 from assay.analysis.findings.waiting.waits import (
     locks_wait_for_log,
     one_client_advice,
+    statement_text,
     waited,
     waiting_evidence,
     waiting_words,
@@ -28,6 +45,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from assay.analysis.findings.case import Case
+    from assay.analysis.findings.engine_facts import Setting
     from assay.model.blocker import Blocker
     from assay.model.finding import Finding
 
@@ -39,7 +57,6 @@ LOOKS_MIN = 3
 # A session or an object with this share of all lock waits is named as their cause.
 NAMED_SHARE = 0.5
 SESSIONS_MAX = 3
-STATEMENT_MAX = 100
 _ANY_CASE = re.IGNORECASE | re.DOTALL
 ROW = "row"
 # Counter of the seconds that sessions waited for locks of rows.
@@ -71,6 +88,8 @@ def find(case: Case) -> list[Finding]:
         name = LOCK
     if case.of_run(fractions[name]) < EFFECT_MIN or (name == LATCH and waits_for_pages(case)):
         return []
+    if name == LOCK and explain_waits(case):
+        return []
     finding = _holder_finding(case, name, fractions[name])
     return [finding.of(f"waiting/{name}", saved=(0.0, finding.effect_share))]
 
@@ -86,8 +105,12 @@ def _holder_finding(case: Case, name: str, fractions: dict[str, float]) -> Findi
     of_others = sum(blocker.share for blocker in others)
     if others and of_others >= NAMED_SHARE:
         return _others_finding(case, name, scaled(fractions, of_others), others)
+    own = [blocker for blocker in seen if blocker.own]
+    if name == LOCK and (level := locking_level(case)) is not None:
+        readers = waiting_readers(case, fractions)
+        if reads_wait(own) >= NAMED_SHARE or (readers and not own):
+            return _reads_finding(case, scaled(fractions, 1 - of_others), own, level)
     if seen:
-        own = [blocker for blocker in seen if blocker.own]
         finding = _own_finding(case, name, scaled(fractions, 1 - of_others), own)
     else:
         finding = _unknown_holder_finding(case, name, fractions)
@@ -140,7 +163,7 @@ def _own_finding(
     what = f"a lock on {thing}" if is_hot else "locks"
     if is_hot and mode == ROW:
         what = f"locked rows of {thing}"
-    by = f"; the waiting statement is: {_short(statement)}" if statement else ""
+    by = f"; the waiting statement is: {statement_text(statement)}" if statement else ""
     holders = "other such sessions" if case.is_observed else "sessions of the run itself"
     claim = f"{waiting_words(case, fractions)} for {what} that {holders} hold{by}"
     fewer = "fewer sessions at once" if case.is_observed else "fewer --clients"
@@ -154,13 +177,40 @@ def _own_finding(
             f"lock with `for share` what is only read: no statement of the run changes {thing}, "
             f"and the waiting one locks it for changes"
         )
+    elif are_repeated_for(case, case.of_run(fractions)):
+        to_try = f"{ONE_ORDER}: the waits are those before deadlocks"
     elif is_hot and mode == ROW and statement:
         to_try = (
-            f"make this the last statement before the commit: {_short(statement)}. If all sessions "
-            f"change one row, distribute its writes over several rows of {thing}"
+            f"make this the last statement before the commit: {statement_text(statement)}. If all "
+            f"sessions change one row, distribute its writes over several rows of {thing}"
         )
     evidence = [*_where(case, fractions, name), *(_seen_words(blocker) for blocker in _first(own))]
     return _between_clients(case, claim, fractions, to_try, evidence)
+
+
+def _reads_finding(
+    case: Case, fractions: dict[str, float], own: Sequence[Blocker], level: Setting
+) -> Finding:
+    """Return the finding of plain reads that lock rows because of the isolation level."""
+    waiting = [blocker for blocker in own if is_plain_read(blocker.waiting_statement)]
+    thing, share = _most(own, "object") if own else (None, 0.0)
+    statement, _ = _most(waiting, "waiting_statement") if waiting else (None, 0.0)
+    on = f" of {thing}" if thing is not None and share >= NAMED_SHARE else ""
+    by = f"; the waiting statement is: {statement_text(statement)}" if statement else ""
+    claim = (
+        f"{waiting_words(case, fractions)} for locked rows{on}, because "
+        f"{isolation_words(level)}{by}"
+    )
+    advice, to_try = isolation_advice(case, METHOD, fractions, level)
+    evidence = [
+        *_where(case, fractions, LOCK),
+        *isolation_evidence(own, level, waiting_readers(case, fractions)),
+        *(_seen_words(blocker) for blocker in _first(own)),
+    ]
+    finding = case.finding(
+        METHOD, claim, fractions, to_try=to_try, evidence=evidence, advice=advice
+    )
+    return replace(finding, settle=None if are_seen_waiting(own) else LOWER)
 
 
 def _between_clients(
@@ -246,13 +296,14 @@ def _is_idle(blocker: Blocker) -> bool:
 def _holder_words(blocker: Blocker) -> str:
     """Return text on the session that holds a lock: client, state, age and statement."""
     age_s = blocker.transaction_s
+    last = "last " if _is_idle(blocker) else ""
     facts = [
         blocker.application,
         blocker.state,
         None if age_s is None else f"its transaction open for {seconds_text(age_s)}",
         None
         if blocker.statement is None
-        else f"{'last ' if _is_idle(blocker) else ''}statement: {_short(blocker.statement)}",
+        else f"{last}statement: {statement_text(blocker.statement)}",
     ]
     stated = [fact for fact in facts if fact]
     return f"session {blocker.session}" + (f" ({', '.join(stated)})" if stated else "")
@@ -265,8 +316,3 @@ def _seen_words(blocker: Blocker) -> Evidence:
         f"{percent_text(blocker.share)} of the waiting time{on}"
     )
     return Evidence(says, f"session:{blocker.session}")
-
-
-def _short(statement: str | None) -> str:
-    text = " ".join((statement or "").split())
-    return text if len(text) <= STATEMENT_MAX else f"{text[: STATEMENT_MAX - 1]}…"

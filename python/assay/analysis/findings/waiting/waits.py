@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 # Operations that waited for a smaller share of their own time are not named.
 NAMED_SHARE = 0.02
 NAMED_OPERATIONS = 3
+STATEMENT_MAX = 100
 LOCKS, LOG, QUEUE = ("lock", "latch"), ("log", "disk_write"), "run_queue"
 # If sessions that do not wait for a lock or a CPU wait for the log for this share of their time,
 # locks are held while a commit waits for the disk.
@@ -101,3 +102,9 @@ def log_parts(case: Case) -> tuple[tuple[str, ...], str]:
     if case.of_run(case.part("log")) or temporary > logged:
         return ("log",), "log"
     return ("log", "disk_write"), "waiting/disk_write"
+
+
+def statement_text(statement: str | None) -> str:
+    """Return a statement in one line, cut to `STATEMENT_MAX` characters."""
+    text = " ".join((statement or "").split())
+    return text if len(text) <= STATEMENT_MAX else f"{text[: STATEMENT_MAX - 1]}…"

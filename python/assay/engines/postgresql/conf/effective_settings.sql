@@ -9,7 +9,7 @@ where source not in ('client', 'default', 'override', 'session')
         'autovacuum', 'autovacuum_naptime', 'autovacuum_vacuum_cost_delay',
         'autovacuum_vacuum_cost_limit', 'vacuum_cost_delay', 'vacuum_cost_limit', 'bgwriter_delay', 'checkpoint_completion_target', 'checkpoint_timeout',
         'commit_delay', 'log_statement', 'log_min_duration_statement', 'log_duration', 'cpu_index_tuple_cost', 'cpu_operator_cost', 'cpu_tuple_cost',
-        'data_checksums', 'default_statistics_target', 'effective_cache_size',
+        'data_checksums', 'deadlock_timeout', 'default_statistics_target', 'effective_cache_size',
         'effective_io_concurrency', 'fsync', 'full_page_writes', 'hash_mem_multiplier',
         'huge_pages', 'huge_pages_status', 'io_method', 'io_workers', 'jit', 'jit_above_cost',
         'maintenance_work_mem', 'max_connections', 'max_parallel_maintenance_workers',

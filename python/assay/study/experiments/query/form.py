@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 from assay.engines.advice import CannotError
 from assay.model.errors import UsageError
+from assay.running.asked.asking import considered
+from assay.running.asked.obtaining import with_schema
 from assay.workloads.choosing import without_parts
 from assay.workloads.discovery import find_workload
 
@@ -19,13 +21,19 @@ def in_other_form(
 ) -> RunRequest:
     """Return a run's request in which an operation has a part in another form.
 
+    A running server or a user's database file is asked for the schema of its tables.
+
     Raises:
         CannotError: If the query has no such part, or if the other form could have another result.
+        EngineError: If the server cannot be reached.
     """
     changed = request.changed(remove=[*request.remove, f"{operation}/{part}"])
     try:
-        workload = without_parts(find_workload(request.workload), changed.remove)
-        workload.statement(operation, engine.facts.dialects, request.scale)
+        if request.dsn is None:
+            workload = without_parts(find_workload(request.workload), changed.remove)
+            workload.statement(operation, engine.facts.dialects, request.scale)
+        else:
+            with_schema(considered(changed))
     except UsageError as error:
         raise CannotError(f"{operation}: {error.__cause__ or error}") from error
     return changed
