@@ -149,6 +149,15 @@ class TestIndexes:
         there[index.table] = (index,)
         assert bool(self.searched(tmp_path)) is is_tried
 
+    def test_columns_that_are_only_read_need_no_other_index(
+        self, tmp_path: Path, there: dict[str, tuple[Index, ...]]
+    ) -> None:
+        text = "select c from t where a = 5"
+        there["t"] = (Index("t", "i", ("a",)),)
+        assert self.searched(tmp_path, text) == []
+        there["t"] = (Index("t", "i", ("b",)),)
+        assert self.searched(tmp_path / "without", text) == [further.ALL_INDEXES]
+
     def test_on_a_running_server_none_is(self, tmp_path: Path) -> None:
         assert self.searched(tmp_path, dsn="postgresql://localhost/shop") == []
 

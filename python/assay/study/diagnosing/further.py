@@ -163,8 +163,12 @@ def _indexes(run: Run, base: RunRequest) -> Iterator[Finding]:
 
 
 def _exists(wanted: IndexColumns, there: Mapping[str, Sequence[Index]]) -> bool:
-    """Return True if a usable index begins with the columns, or finds single rows by the first."""
-    columns = [name.lower() for name in wanted.columns]
+    """Return True if a usable index begins with the columns, or finds single rows by the first.
+
+    Columns that the query only reads do not count: without them, each row is looked up in the
+    table, which costs little for few rows.
+    """
+    columns = [name.lower() for name in wanted.searched]
     for table, indexes in there.items():
         if table.lower() != wanted.table.lower():
             continue

@@ -26,10 +26,12 @@ class IndexColumns:
     Attributes:
         table: Name of the table.
         columns: Names of the columns, in the order of the index.
+        searched: The first columns, which find or order rows; the others are only read.
     """
 
     table: str
     columns: tuple[str, ...]
+    searched: tuple[str, ...]
 
 
 @dataclass
@@ -76,9 +78,8 @@ def index_columns(query: Query) -> list[IndexColumns]:
             for columns in compared.indexes():
                 names = tuple(dict.fromkeys(columns))[:COLUMNS_MAX]
                 whole = tuple(dict.fromkeys((*names, *read.get(source, ()))))
-                if len(whole) <= COLUMNS_MAX:
-                    names = whole
-                found[IndexColumns(table.name, names)] = None
+                suffices = len(whole) <= COLUMNS_MAX
+                found[IndexColumns(table.name, whole if suffices else names, names)] = None
     return list(found)
 
 
