@@ -158,6 +158,30 @@ def _candidate(
     statements = server_change(run, cause)
     if statements is not None and not allow_changes:
         return _hypothetical(run, cause, base, statements)
+    return tried_candidate(cause, base, _expected(cause, history), statements)
+
+
+def tried_candidate(
+    cause: Finding,
+    base: RunRequest,
+    expected: float,
+    statements: Change | None = None,
+    gain_min: float = GAIN_MIN,
+) -> Candidate:
+    """Return the run with the change that a cause advises.
+
+    Args:
+        cause: Cause with an advice.
+        base: Request of the run without the change.
+        expected: Expected saving as a share of the run's time.
+        statements: Statements that change tables of a running server; None without them.
+        gain_min: Smallest saving that counts.
+
+    Raises:
+        UsageError: If the engine or this kind of run does not allow the change.
+        EngineError: If the engine's facts cannot be read.
+    """
+    assert cause.advice is not None  # noqa: S101 - the caller has looked
     experiment = experiments()[cause.advice.kind]
     changed = followed(base, cause.advice, find_engine(base.engine), statements)
     considered(changed.request)
@@ -168,7 +192,8 @@ def _candidate(
         changed.request,
         experiment.by_plan(cause.advice),
         experiment.stays,
-        _expected(cause, history),
+        expected,
+        gain_min=gain_min,
     )
 
 

@@ -17,10 +17,7 @@ from assay.engines.discovery import find_engine
 from assay.model.errors import UsageError
 from assay.model.finding import Advice, Finding
 from assay.model.sql import statement_of
-from assay.running.asked.asking import considered
-from assay.study.diagnosing.candidates import Candidate
-from assay.study.experiments.discovery import experiments
-from assay.study.experiments.following import followed
+from assay.study.diagnosing.candidates import tried_candidate
 from assay.workloads.discovery import find_workload, find_workloads
 from assay.workloads.rewriting import indexes_for
 
@@ -31,6 +28,7 @@ if TYPE_CHECKING:
     from assay.model.finding import AdviceKind
     from assay.record.reader import Run
     from assay.running.asked.request import RunRequest
+    from assay.study.diagnosing.candidates import Candidate
     from assay.workloads.rewriting.index_columns import IndexColumns
 
 GIVEN_OPTION, OTHER_FORM, TRIED_INDEX = "given-option", "other-form", "tried-index"
@@ -244,20 +242,7 @@ def _cause(
 
 def _candidate(cause: Finding, base: RunRequest) -> Candidate | None:
     """Return the run with a change; None if the engine or the query does not allow it."""
-    assert cause.advice is not None  # noqa: S101 - all causes of this module have one
     try:
-        changed = followed(base, cause.advice, find_engine(base.engine))
-        considered(changed.request)
+        return tried_candidate(cause, base, expected=0.0, gain_min=GAIN_MIN)
     except (UsageError, EngineError):
         return None
-    experiment = experiments()[cause.advice.kind]
-    return Candidate(
-        cause,
-        changed.text,
-        experiment.kind,
-        changed.request,
-        experiment.by_plan(cause.advice),
-        experiment.stays,
-        expected=0.0,
-        gain_min=GAIN_MIN,
-    )
