@@ -40,3 +40,46 @@ class Started:
         return (
             f"{scheme}://{address['user']}:{address['password']}@127.0.0.1:{address['port']}/assay"
         )
+
+
+DECLARED = """
+    create table notes (
+        id int unsigned primary key, code varchar(20) not null, price decimal(10, 2) unique,
+        title text, unique (code(5))...
+    );
+    create table pairs (a int not null, b int not null, unique (b, a));
+    create table `Same` (id int primary key);
+    create table same (id int primary key);
+    create view seen as select id, code from notes;
+    create table part (id int not null primary key) engine = myisam;
+    create table merged (id int not null primary key) engine = merge union = (part);
+"""
+
+
+def assert_schema_is_read(shared: Started, instance: Instance, more: str = "") -> None:
+    """Check the columns and keys of tables that sessions find without a schema.
+
+    Args:
+        shared: The server.
+        instance: Connection to an empty database.
+        more: Further constraints of the first table.
+    """
+    shared.engine.run_script(instance, DECLARED.replace("...", more))
+    names = ("notes", "pairs", "same", "seen", "part", "merged", "user")
+    tables = shared.engine.declared_tables(instance, names)
+    # The table user is in another database.
+    assert set(tables) == {"notes", "pairs", "seen", "part", "merged"}
+    notes = tables["notes"]
+    assert list(notes.types) == ["id", "code", "price", "title"]
+    # MariaDB adds the width.
+    assert notes.types["id"] in {"int unsigned", "int(10) unsigned"}
+    assert notes.types["code"] == "varchar(20)"
+    assert notes.required == {"id", "code"}
+    assert set(notes.keys) == {("id",), ("price",)}
+    assert not notes.unique_in(["price"])
+    assert tables["pairs"].keys == (("b", "a"),)
+    assert (set(tables["seen"]), tables["seen"].required) == ({"id", "code"}, frozenset())
+    assert tables["seen"].keys == ()
+    # Two of the tables that are merged may have the same value.
+    assert tables["part"].unique_in(["id"])
+    assert (tables["merged"].required, tables["merged"].keys) == (frozenset(), ())

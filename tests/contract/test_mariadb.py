@@ -36,7 +36,7 @@ from assay.running.processes.process_table import all_processes, read_process
 from assay.running.server.serving import unprivileged_user
 from assay.workloads.discovery import find_workload
 from tests.contract.playing import assert_played_and_undone
-from tests.family import Started
+from tests.family import Started, assert_schema_is_read
 from tests.products import obtained
 
 if TYPE_CHECKING:
@@ -47,18 +47,6 @@ TABLES = """
     create table child (id integer not null, parent integer not null);
 """
 # Columns and keys, of which some do not hold for whole values.
-DECLARED = """
-    create table notes (
-        id int unsigned primary key, code varchar(20) not null, price decimal(10, 2) unique,
-        title text, unique (code(5))
-    );
-    create table pairs (a int not null, b int not null, unique (b, a));
-    create table `Same` (id int primary key);
-    create table same (id int primary key);
-    create view seen as select id, code from notes;
-    create table part (id int not null primary key) engine = myisam;
-    create table merged (id int not null primary key) engine = merge union = (part);
-"""
 # In an order that cannot be run as it stands.
 KEYS = """
     alter table child add constraint child_parent foreign key (parent) references parent (id);
@@ -307,25 +295,7 @@ class TestLoading:
     def test_the_schema_of_visible_tables_is_read(
         self, shared: Started, instance: Instance
     ) -> None:
-        shared.engine.run_script(instance, DECLARED)
-        names = ("notes", "pairs", "same", "seen", "part", "merged", "user")
-        tables = shared.engine.declared_tables(instance, names)
-        # The table user is in another database.
-        assert set(tables) == {"notes", "pairs", "seen", "part", "merged"}
-        notes = tables["notes"]
-        assert list(notes.types) == ["id", "code", "price", "title"]
-        # MariaDB adds the width.
-        assert notes.types["id"] in {"int unsigned", "int(10) unsigned"}
-        assert notes.types["code"] == "varchar(20)"
-        assert notes.required == {"id", "code"}
-        assert set(notes.keys) == {("id",), ("price",)}
-        assert not notes.unique_in(["price"])
-        assert tables["pairs"].keys == (("b", "a"),)
-        assert (set(tables["seen"]), tables["seen"].required) == ({"id", "code"}, frozenset())
-        assert tables["seen"].keys == ()
-        # Two of the tables that are merged may have the same value.
-        assert tables["part"].unique_in(["id"])
-        assert (tables["merged"].required, tables["merged"].keys) == (frozenset(), ())
+        assert_schema_is_read(shared, instance)
 
     @pytest.mark.parametrize("is_ours", [True, False])
     def test_texts_dates_and_numbers_come_in_as_they_are(

@@ -26,7 +26,7 @@ INDEX = "index of visits (who, day)"
 def diagnosis(
     server_place: Path, place: Path, engine: str, tables: str, query: str, *asked: str
 ) -> dict[str, dict[str, Any]]:
-    """What a diagnosis of one query tried first, by change."""
+    """Return the tried changes of the first step of a query's diagnosis."""
     folder = folder_of(place, query=query)
     (folder / "schema").mkdir()
     (folder / "schema" / "tables.sql").write_text(tables, encoding="utf-8")

@@ -83,10 +83,10 @@ class TestUnusedGroups:
     def test_a_value_and_an_index_show_that_few_groups_are_faster(self) -> None:
         case_of = self.of()
         (by_plan,) = case_of.plans["q1"]
-        told = {"q1": (replace(by_plan, text=self.BY_VALUE),)}
-        (finding,) = unused_groups.find(replace(case_of, plans=told))
+        by_value = {"q1": (replace(by_plan, text=self.BY_VALUE),)}
+        (finding,) = unused_groups.find(replace(case_of, plans=by_value))
         assert "create an index of payments (client)" in (finding.settle or "")
-        indexed = replace(case_of, plans=told, indexes={"payments": (self.INDEX,)})
+        indexed = replace(case_of, plans=by_value, indexes={"payments": (self.INDEX,)})
         (finding,) = unused_groups.find(indexed)
         assert finding.settle is None
         assert "`where client = ...` before `group by`, as for c.id" in (finding.to_try or "")

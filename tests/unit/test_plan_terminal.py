@@ -151,11 +151,11 @@ def test_an_overview_has_a_line_an_operation(tmp_path: Path) -> None:
 
 def test_statements_whose_plans_are_alike_have_one_line(tmp_path: Path) -> None:
     directory = with_plans(write_run(tmp_path), tpch_plans())
-    told = document(Run(directory), directory)
-    head, *before = overview_lines(told, 80)
-    name, several = next(iter(told["plans"].items()))
-    told["plans"][name] = several * 3
-    after = list(overview_lines(told, 80))
+    run_document = document(Run(directory), directory)
+    head, *before = overview_lines(run_document, 80)
+    name, several = next(iter(run_document["plans"].items()))
+    run_document["plans"][name] = several * 3
+    after = list(overview_lines(run_document, 80))
     assert after[0] == head
     assert len(after[1:]) == len(before)
     assert sum(line.endswith("(3 statements alike)") for line in after) == len(several)

@@ -1,4 +1,4 @@
-"""What the statements of an operation do in its transaction."""
+"""Tests which statements of a transaction begin it, read, change or lock rows."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ class Candidate:
         slowing: How a resource is slowed, if the change does so; None if it removes the cause.
         is_hypothetical: Whether the optimiser only assumes the change, so no run with it is timed.
         also: Other causes that the same change would remove. Each gets a verdict of its own.
-        gain_min: Smallest saving, as a share of the time, for which the change is worth telling.
+        gain_min: Smallest saving, as a share of the time, that counts.
     """
 
     cause: Finding

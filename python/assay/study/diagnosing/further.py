@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
 GIVEN_OPTION, OTHER_FORM, TRIED_INDEX = "given-option", "other-form", "tried-index"
 FURTHER_METHODS = (GIVEN_OPTION, OTHER_FORM, TRIED_INDEX)
-# Without a finding that explains it, only a large gain is worth telling.
-GAIN_MIN = 0.1
+# Smallest gain of a change that no finding explains.
+FURTHER_GAIN_MIN = 0.1
 # Operations with a smaller share of the time are not written in another form.
 SHARE_MIN = 0.1
 SETTINGS_MAX = 8
@@ -243,6 +243,6 @@ def _cause(
 def _candidate(cause: Finding, base: RunRequest) -> Candidate | None:
     """Return the run with a change; None if the engine or the query does not allow it."""
     try:
-        return tried_candidate(cause, base, expected=0.0, gain_min=GAIN_MIN)
+        return tried_candidate(cause, base, expected=0.0, gain_min=FURTHER_GAIN_MIN)
     except (UsageError, EngineError):
         return None
