@@ -31,6 +31,10 @@ TABLES = (
     "analyze",
 )
 ORDERS = "create table orders (id int auto_increment primary key, customer int, note text)"
+NOTES = "create view notes as select id, note from orders"
+# The server's list of sessions truncates it within its constant.
+LONG_NOTE = f"""-- the customer's words
+select count(*) from notes where note = '{"not told " * 200}'"""
 ORDER = "insert into orders (customer, note) values (%s, %s)"
 
 
@@ -284,7 +288,7 @@ def test_the_family_is_observed_by_its_digests(
             told = _of_mysql(started, lab)
     assert told["observed"]["source"] == "performance_schema"
     names = {one["name"]: one for one in told["operations"]}
-    assert set(names) == {"select-orders", "commit", "begin", "insert-orders"}
+    assert set(names) == {"select-orders", "select-notes", "commit", "begin", "insert-orders"}
     assert names["select-orders"]["throughput_per_s"] > 1
     (index,) = findings(told, "missing-index")
     assert "(`customer`)" in index["change"]["sql"]
@@ -304,6 +308,7 @@ def _of_mysql(started: Started, lab: Lab) -> dict[str, Any]:
     rows = [(number % CUSTOMERS, "some words of a note") for number in range(ROWS)]
     with pymysql.connect(**given, autocommit=True) as connection, connection.cursor() as cursor:
         cursor.execute(ORDERS)
+        cursor.execute(NOTES)
         cursor.executemany(ORDER, rows)
         cursor.execute("analyze table orders")
 
@@ -317,6 +322,8 @@ def _of_mysql(started: Started, lab: Lab) -> dict[str, Any]:
                 cursor.execute("commit")
                 asked = "select id, note from orders where customer = %s"
                 cursor.execute(asked, [number % CUSTOMERS])
+                cursor.fetchall()
+                cursor.execute(LONG_NOTE)
                 cursor.fetchall()
 
     with others(loop):

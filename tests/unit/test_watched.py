@@ -11,6 +11,7 @@ from assay.model.watched import (
     statement_name,
     statement_names,
     without_constants,
+    without_open_text,
 )
 
 
@@ -59,6 +60,22 @@ def test_a_servers_own_form_is_the_same_statement() -> None:
     of_mysql = "UPDATE `accounts` SET `balance` = `balance` + ? WHERE `id` = ? AND `note` IS NULL "
     assert canonical(sent) == canonical(of_postgresql) == canonical(of_mysql)
     assert canonical("select database()") == canonical("SELECT SCHEMA ( )")
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        (
+            "select a from t where b = 'it\\'s' and c = 'cut o",
+            "select a from t where b = 'it\\'s' and c = ",
+        ),
+        ('select "x" from t where b = "it\'s', 'select "x" from t where b = '),
+        ("-- the shop's own\nselect 'a', 'b", "select 'a', "),
+        ("select 'it''s' from t", "select 'it''s' from t"),
+    ],
+)
+def test_a_truncated_statement_loses_the_constant_without_an_end(text: str, kept: str) -> None:
+    assert without_open_text(text).lstrip() == kept
 
 
 def test_tables_that_differ_by_a_number_are_different() -> None:

@@ -20,6 +20,8 @@ _NO_NAME = re.compile(r"\W+")
 _NO_LETTER = re.compile(r"[^a-z_]+")
 _PLACES = re.compile(r"\(\s*(?:\?|\$\d+)(?:\s*,\s*(?:\?|\$\d+|\.\.\.))+\s*\)")
 _COMMENT = re.compile(r"/\*.*?\*/|--[^\n]*", re.DOTALL)
+# Matches a statement up to the first quote that is not closed.
+_CLOSED = re.compile(r"(?:[^'\"]|'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")*", re.DOTALL)
 _WORD = re.compile(r"[A-Za-z_][\w$]*")
 # Matches the table of a statement after these words, by the statement's first word.
 _TABLE = r"[\s(]+(?:only\s+|ignore\s+|into\s+)*([\w\"`.$]+)"
@@ -117,6 +119,13 @@ def statement_names(texts: dict[str, str]) -> dict[str, str]:
         seen[name] = seen.get(name, 0) + 1
         names[key] = name if seen[name] == 1 else f"{name}-{seen[name]}"
     return names
+
+
+def without_open_text(text: str) -> str:
+    """Return a truncated statement without its comments and the constant that has no end."""
+    plain = _COMMENT.sub(" ", text)
+    match = _CLOSED.match(plain)
+    return plain if match is None else match[0]
 
 
 def canonical(text: str) -> str:

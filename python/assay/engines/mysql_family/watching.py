@@ -23,6 +23,7 @@ from assay.model.watched import (
     canonical,
     says_something,
     statement_key,
+    without_open_text,
 )
 
 if TYPE_CHECKING:
@@ -122,9 +123,10 @@ class FamilyWatcher:
     def _key_of(self, text: str) -> str:
         key = self._keys.get(text)
         if key is None:
-            key = self._keys[text] = self._made_key(text)
+            is_whole = len(text) <= EXAMPLE_LENGTH_MAX
+            key = self._keys[text] = self._made_key(text if is_whole else without_open_text(text))
             self._texts.setdefault(key, text)
-            if len(text) <= EXAMPLE_LENGTH_MAX:
+            if is_whole:
                 self._examples.setdefault(key, text)
         return key
 
@@ -226,7 +228,7 @@ class WatchedPlans(PlannedOnly):
 
 
 def _plain(text: str) -> str:
-    return sql_without_secrets(" ".join(text.split()).rstrip("; "))
+    return sql_without_secrets(text.strip().rstrip(";").rstrip())
 
 
 @cache
