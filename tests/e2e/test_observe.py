@@ -33,8 +33,9 @@ TABLES = (
 ORDERS = "create table orders (id int auto_increment primary key, customer int, note text)"
 NOTES = "create view notes as select id, note from orders"
 # The server's list of sessions truncates it within its constant.
-LONG_NOTE = f"""-- the customer's words
-select count(*) from notes where note = '{"not told " * 200}'"""
+LONG_NOTE = "-- the customer's words\nselect count(*) from notes where note = '{}'".format(
+    "word " * 400
+)
 ORDER = "insert into orders (customer, note) values (%s, %s)"
 
 
