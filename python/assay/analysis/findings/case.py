@@ -17,7 +17,8 @@ from assay.analysis.findings.intervals import share_interval
 from assay.analysis.host.task_counters import EXECUTIONS
 from assay.analysis.operations import is_measured
 from assay.analysis.time.computing import computing_by_operation
-from assay.analysis.time.operation_tree import COMPUTING, operation_tree
+from assay.analysis.time.operation_tree import operation_tree
+from assay.analysis.time.plan_share import computing_share, plan_share
 from assay.analysis.time.run_tree import run_tree
 from assay.analysis.time.split import COVERAGE_MAX
 from assay.model.finding import Finding
@@ -59,7 +60,6 @@ KNOWN_SHARE = 0.5
 OWNERS_ONLY = ("index", "extended-statistics")
 NOT_ALTERABLE = "the role of this run may not make it, but the owner of the table may"
 # Parts of an operation's time that are waits for storage.
-DISK = ("disk_read", "disk_write", "disk")
 
 
 @dataclass(frozen=True)
@@ -254,31 +254,22 @@ class Case:
         return memory_bytes if isinstance(memory_bytes, int) else None
 
     def computing(self, operation: str) -> float:
-        """Return the share of an operation's time on a CPU or waiting for one; 1 if not known."""
+        """Return the share of an operation's time in which its plans compute; 1 if not known."""
         tree = self.trees.get(operation)
-        return 1.0 if tree is None else tree.share_of(COMPUTING)
+        return 1.0 if tree is None else computing_share(tree)
 
     def reached(self, operation: str) -> float:
-        """Return the largest share of an operation's time for its plan's operators; 1 if not split.
-
-        The share includes computing, and reads and writes of data.
-        """
+        """Return the largest share of an operation's time for its plans; 1 if not split."""
         tree = self.trees.get(operation)
-        if tree is None:
-            return 1.0
-        return tree.share_of(COMPUTING) + sum(tree.share_of(f"waiting/{name}") for name in DISK)
+        return 1.0 if tree is None else plan_share(tree)
 
     def worked(self, operation: str) -> float:
-        """Return the share of an operation's time that its plan computed or waited for data.
+        """Return the share of an operation's time for plans that wait for no CPU; 1 if not split.
 
-        The share is 1 if the time was not split. It excludes waits for a CPU, because a plan that
-        is captured alone has none.
+        A plan that is captured alone waits for no CPU.
         """
         tree = self.trees.get(operation)
-        if tree is None:
-            return 1.0
-        waited = sum(tree.share_of(f"{COMPUTING}/{name}") for name in ("queue", "limit", "steal"))
-        return max(0.0, self.reached(operation) - waited)
+        return 1.0 if tree is None else plan_share(tree, with_cpu_waits=False)
 
     def part(self, *names: str) -> dict[str, float]:
         """Return the share of each operation's own time that the named causes have together.

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from assay.analysis.findings.case import DISK
 from assay.analysis.findings.size import CAUSE_SHARE_MIN
 from assay.analysis.operations import is_measured
 from assay.analysis.time.operation_tree import COMPUTING, FOR_CPU, KERNEL, UNEXPLAINED
+from assay.analysis.time.plan_share import DISK
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

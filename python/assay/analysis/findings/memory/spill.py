@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from assay.analysis.findings.case import DISK
 from assay.analysis.findings.memory.cache import power_of_two, waited_for_disk
 from assay.analysis.findings.operation_shares import names_text
 from assay.analysis.findings.plans.estimates import HOLDERS
 from assay.analysis.findings.plans.plan_time import Timed, fraction_of, reach_of, timed_nodes
+from assay.analysis.time.plan_share import DISK
 from assay.model.finding import Advice, Evidence
 from assay.model.units import bytes_text, percent_text
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from assay.analysis.findings.operation_shares import at_least, names_text
 from assay.analysis.findings.plans.plan_time import scaled
+from assay.analysis.time.plan_share import DISK_WAITS
 from assay.model.finding import Evidence
 from assay.model.other_work import SNAPSHOT
 from assay.model.units import bytes_text, percent_text, seconds_text
@@ -29,7 +30,6 @@ CORES_MIN = 0.1
 WORKERS_MAX = 3
 STATEMENT_MAX = 100
 QUEUE = "computing/queue"
-DISK = ("waiting/disk_read", "waiting/disk_write", "waiting/disk")
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ def _disk_blames(case: Case, busy: Sequence[Worker]) -> list[Blamed]:
             ),
             says,
         )
-        for part in DISK
+        for part in DISK_WAITS
     ]
 
 
