@@ -10,6 +10,7 @@ from assay.engines.discovery import find_engine
 from assay.running.processes.launcher import Guardian
 from assay.running.server.serving import ServerLauncher
 from tests.products import obtained
+from tests.views import assert_is_written_out
 
 
 class Started:
@@ -80,6 +81,7 @@ def assert_schema_is_read(shared: Started, instance: Instance, more: str = "") -
     assert tables["pairs"].keys == (("b", "a"),)
     assert (set(tables["seen"]), tables["seen"].required) == ({"id", "code"}, frozenset())
     assert tables["seen"].keys == ()
+    assert_is_written_out(tables, "mysql")
     # Two of the tables that are merged may have the same value.
     assert tables["part"].unique_in(["id"])
     assert (tables["merged"].required, tables["merged"].keys) == (frozenset(), ())

@@ -51,6 +51,7 @@ from assay.running.server.serving import ServerLauncher, unprivileged_user
 from assay.workloads.discovery import find_workload
 from tests.contract.playing import assert_played_and_undone
 from tests.forwarding import Forwarder
+from tests.views import assert_is_written_out
 
 PATIENCE_S = 30.0
 VERSIONS = ("18", "16", "15")
@@ -590,6 +591,7 @@ class TestTables:
         assert tables["parted"].unique_in(["id", "day"])
         assert (set(tables["seen"]), tables["seen"].required) == ({"id", "code"}, frozenset())
         assert tables["seen"].keys == ()
+        assert_is_written_out(tables, "postgresql")
 
     @pytest.mark.parametrize(
         ("mode", "rows"), [("auto", [[0], [1], [2]]), ("force_generic_plan", [[0]] * 8)]

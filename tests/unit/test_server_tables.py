@@ -23,6 +23,7 @@ from assay.running.asked.options import options_of
 from assay.running.asked.understanding import request_of
 from assay.study.experiments.query.form import in_other_form
 from assay.workloads.choosing import with_server_tables
+from tests.views import assert_is_written_out
 
 CLOSED = "postgresql://nobody@127.0.0.1:1/none"
 SQLITE = """
@@ -143,6 +144,7 @@ def test_a_file_of_sqlite(tmp_path: Path) -> None:
         set(),
         (),
     )
+    assert_is_written_out(tables, "sqlite")
     assert (tables["words"].required, tables["words"].keys) == (set(), ())
     assert "gone" not in tables
 
@@ -170,6 +172,7 @@ def test_a_file_of_duckdb(tmp_path: Path) -> None:
         set(),
         (),
     )
+    assert_is_written_out(tables, "duckdb")
     # It is in another schema.
     assert "hidden" not in tables
 

@@ -19,11 +19,13 @@ class DeclaredColumns(Collection[str]):
         types: Types of the columns in the engine's grammar, by name in lower case.
         required: Columns that are never null.
         keys: Columns that together have different values in each row, unless one is null.
+        query: Query of a view, or the statement that creates it; None for a table.
     """
 
     types: Mapping[str, str]
     required: frozenset[str] = frozenset()
     keys: tuple[tuple[str, ...], ...] = ()
+    query: str | None = None
 
     def __contains__(self, name: object) -> bool:
         return name in self.types
@@ -57,7 +59,9 @@ class CatalogueColumn:
 
 
 def tables_of_catalogue(
-    columns: Iterable[CatalogueColumn], keys: Iterable[tuple[str, Sequence[str]]]
+    columns: Iterable[CatalogueColumn],
+    keys: Iterable[tuple[str, Sequence[str]]],
+    views: Iterable[tuple[str, str]] = (),
 ) -> dict[str, DeclaredColumns]:
     """Return the tables of an engine's catalogue by name in lower case.
 
@@ -66,6 +70,7 @@ def tables_of_catalogue(
     Args:
         columns: Columns of all tables.
         keys: Exact name of the table, and exact names of the columns, of each key.
+        views: Exact name of each view, and its query or the statement that creates it.
     """
     by_table: dict[str, dict[str, CatalogueColumn]] = {}
     for column in columns:
@@ -74,11 +79,13 @@ def tables_of_catalogue(
     for table, key in keys:
         if set(key) <= by_table.get(table, {}).keys():
             keys_by_table.setdefault(table, []).append(tuple(name.lower() for name in key))
+    queries = dict(views)
     return {
         table.lower(): DeclaredColumns(
             {name.lower(): column.type for name, column in by_table[table].items()},
             frozenset(name.lower() for name, column in by_table[table].items() if column.required),
             tuple(dict.fromkeys(keys_by_table.get(table, ()))),
+            queries.get(table),
         )
         for table in _distinct(by_table)
         if len(_distinct(by_table[table])) == len(by_table[table])

@@ -294,7 +294,7 @@ class Workload:
         from assay.workloads import rewriting
 
         text = self.statement(operation, dialects, scale).text
-        return rewriting.parts(text, dialects, self.table_columns(dialects, scale))
+        return rewriting.parts(text, dialects, *self.declared(dialects, scale))
 
     def storable(
         self, operation: str, dialects: Sequence[str], scale: float, seed: int | None = None
@@ -306,7 +306,7 @@ class Workload:
         from assay.workloads import rewriting
 
         text = self.statement(operation, dialects, scale, seed).text
-        return rewriting.storable(text, dialects, self.table_columns(dialects, scale))
+        return rewriting.storable(text, dialects, *self.declared(dialects, scale))
 
     def script(
         self, dialects: Sequence[str], scale: float, seed: int, parameters: Parameters = "default"
@@ -350,8 +350,8 @@ class Workload:
 
         name, lacking = statement.operation, ", ".join(parts)
         try:
-            tables = self.table_columns(dialects, scale)
-            rewritten = rewriting.without(statement.text, dialects, parts, tables)
+            declared = self.declared(dialects, scale)
+            rewritten = rewriting.without(statement.text, dialects, parts, *declared)
         except UsageError as error:
             if self.server_tables is None:
                 return statement  # The server's catalogue may have the columns that are missing.
@@ -363,10 +363,10 @@ class Workload:
         scripts = self.setup((), scale).values()
         return known_columns.column_types(scripts, dialects, self.server_tables)
 
-    def table_columns(self, dialects: Sequence[str], scale: float) -> known_columns.Tables:
-        """Return the columns of each table, from its declaration and its keys."""
+    def declared(self, dialects: Sequence[str], scale: float) -> known_columns.Declared:
+        """Return the columns of each table with its keys, and the query of each view."""
         scripts = {**self.setup(dialects, scale), **self.keys(dialects, scale)}
-        return known_columns.table_columns(scripts.values(), dialects, self.server_tables)
+        return known_columns.declared(scripts.values(), dialects, self.server_tables)
 
     def _scripted(
         self, operation: str, dialects: Sequence[str], scale: float, seed: int | None

@@ -1,4 +1,4 @@
-"""Finds the columns of a workload's tables: in its scripts, or in the catalogue of a server."""
+"""Finds the columns and views of a workload: in its scripts, or in the catalogue of a server."""
 
 from __future__ import annotations
 
@@ -11,14 +11,17 @@ if TYPE_CHECKING:
 
     Tables = Mapping[str, DeclaredColumns]
     Types = Mapping[str, Mapping[str, str]]
+    # Queries of views by name in lower case, or the statements that create them.
+    Views = Mapping[str, str]
+    Declared = tuple[Tables, Views]
 
 # The functions import the SQL library, which takes a tenth of a second, only for runs that need it.
 
 
-def table_columns(
+def declared(
     scripts: Iterable[str], dialects: Sequence[str], server_tables: Tables | None
-) -> Tables:
-    """Return the columns of tables, with their keys.
+) -> Declared:
+    """Return the columns of tables, with their keys, and the queries of views.
 
     Args:
         scripts: Scripts of the workload's schema, which come before the catalogue.
@@ -26,8 +29,11 @@ def table_columns(
         server_tables: Tables of a server; None if they are not known.
     """
     from assay.workloads.rewriting.declared import declared_tables
+    from assay.workloads.rewriting.views import declared_views
 
-    return {**(server_tables or {}), **declared_tables(tuple(scripts), tuple(dialects))}
+    of_server, given = server_tables or {}, (tuple(scripts), tuple(dialects))
+    queries = {name: table.query for name, table in of_server.items() if table.query is not None}
+    return {**of_server, **declared_tables(*given)}, {**queries, **declared_views(*given)}
 
 
 def column_types(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from assay.analysis.plans.difference import Pair, PlanChange, PlanComparison, compare_plans
@@ -94,6 +94,8 @@ class Captured:
         grammar: SQL dialect of the statements, by its name in sqlglot; None for the syntax that
             all dialects share.
         tables: Declared types of columns, by table; empty in older records.
+        with_views: Texts of statements that use views, with the queries of the views in the place
+            of their names, by operation and position of the statement.
         indexes: Indexes by table; None if the engine does not report them.
         foreign_keys: Foreign keys of all tables; None if the engine does not report them.
         changed_settings: Optimiser settings that differ from the default; None if the engine
@@ -122,6 +124,18 @@ class Captured:
     kept_rows: tuple[KeptRows, ...] = ()
     partition_keys: dict[str, tuple[str, ...]] | None = None
     statistics: tuple[Statistics, ...] | None = None
+    with_views: dict[tuple[str, int], str] = field(default_factory=dict)
+
+    @property
+    def expanded(self) -> dict[str, tuple[Plan, ...]]:
+        """Return the plans, with the queries of views in the texts of their statements."""
+        return {
+            operation: tuple(
+                replace(plan, text=self.with_views.get((operation, plan.statement), plan.text))
+                for plan in own_plans
+            )
+            for operation, own_plans in self.plans.items()
+        }
 
 
 def read_plans(run: Run) -> dict[str, tuple[Plan, ...]]:
@@ -185,6 +199,10 @@ def _read(document: dict[str, Any], error: str | None) -> Captured:
         tuple(KeptRows.read(facts) for facts in document.get("kept_rows", ())),
         _partition_keys(document.get("catalogue") or {}),
         _statistics(document.get("catalogue") or {}),
+        {
+            (str(facts["operation"]), int(facts["statement"])): str(facts["text"])
+            for facts in schema.get("with_views", ())
+        },
     )
 
 

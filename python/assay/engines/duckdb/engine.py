@@ -164,8 +164,8 @@ class DuckEngine:
         self, instance: Instance, names: Collection[str]
     ) -> dict[str, DeclaredColumns]:
         """Return the tables and views in the current schema of the database file."""
-        texts = _script("preflight/columns.sql"), _script("preflight/keys.sql")
-        return preflight.declared_tables(instance.handle, names, *texts)
+        texts = [_script(f"preflight/{name}.sql") for name in ("columns", "keys", "views")]
+        return preflight.declared_tables(instance.handle, names, texts)
 
     def stop(self, instance: Instance) -> None:
         """Close the database, which writes a checkpoint."""

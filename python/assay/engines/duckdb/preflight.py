@@ -45,16 +45,22 @@ def known_tables(connection: duckdb.DuckDBPyConnection, text: str) -> list[Known
 
 
 def declared_tables(
-    connection: duckdb.DuckDBPyConnection, names: Collection[str], columns: str, keys: str
+    connection: duckdb.DuckDBPyConnection, names: Collection[str], texts: Sequence[str]
 ) -> dict[str, DeclaredColumns]:
-    """Return the tables and views with these names, by given queries on the catalogue."""
+    """Return the tables and views with these names.
+
+    Args:
+        connection: Connection to the database.
+        names: Names of the tables in lower case.
+        texts: Queries of the catalogue for columns, keys and views.
+    """
     try:
-        column_rows, key_rows = (
-            connection.execute(text, [sorted(names)]).fetchall() for text in (columns, keys)
+        column_rows, key_rows, views = (
+            connection.execute(text, [sorted(names)]).fetchall() for text in texts
         )
     except duckdb.Error as error:
         raise EngineError(f"DuckDB does not list its tables: {error}") from error
-    return tables_of_catalogue([CatalogueColumn(*row) for row in column_rows], key_rows)
+    return tables_of_catalogue([CatalogueColumn(*row) for row in column_rows], key_rows, views)
 
 
 def _tried(connection: duckdb.DuckDBPyConnection, trial: Trial) -> Tried:

@@ -100,6 +100,7 @@ def declared_tables(instance: Instance, names: Collection[str]) -> dict[str, Dec
     try:
         columns = _rows(instance.handle, filled("preflight/columns.sql", texts=listed))
         parts = _rows(instance.handle, filled("preflight/keys.sql", texts=listed))
+        views = _rows(instance.handle, filled("preflight/views.sql", texts=listed))
     except pymysql.Error as error:
         raise EngineError(f"the server does not list its tables: {error_text(error)}") from error
     keys: list[tuple[str, list[str]]] = []
@@ -114,6 +115,7 @@ def declared_tables(instance: Instance, names: Collection[str]) -> dict[str, Dec
             for table, name, kind, required in columns
         ],
         keys,
+        [(table, query) for table, query in views],
     )
 
 

@@ -74,13 +74,14 @@ def known_tables(instance: Instance) -> list[KnownTable]:
 
 def declared_tables(instance: Instance, names: Collection[str]) -> dict[str, DeclaredColumns]:
     """Return the visible tables and views with these names from PostgreSQL's catalogue."""
-    columns, keys = (
-        execute(instance.handle, file_text(file), [list(names)]).fetchall()
-        for file in ("preflight/columns.sql", "preflight/keys.sql")
+    columns, keys, views = (
+        execute(instance.handle, file_text(f"preflight/{file}.sql"), [list(names)]).fetchall()
+        for file in ("columns", "keys", "views")
     )
     return tables_of_catalogue(
         [CatalogueColumn(*row) for row in cast("list[tuple[str, str, str, bool]]", columns)],
         cast("list[tuple[str, list[str]]]", keys),
+        cast("list[tuple[str, str]]", views),
     )
 
 

@@ -52,6 +52,7 @@ def declared_tables(
     listed = json.dumps(sorted(names))
     try:
         columns = connection.execute(script("preflight/columns.sql"), (listed,)).fetchall()
+        views = connection.execute(script("preflight/views.sql"), (listed,)).fetchall()
         indexes = indexes_of(connection)
     except apsw.Error as error:
         raise EngineError(f"SQLite does not list its tables: {error}") from error
@@ -67,6 +68,7 @@ def declared_tables(
             for table, name, kind, required in columns
         ],
         [(table, key) for table, key in keys if EXPRESSION not in key],
+        [(str(name), str(text)) for name, text in views],
     )
 
 

@@ -216,11 +216,23 @@ class Asked:
     def schema(self) -> dict[str, Any]:
         """Return the tables and statements that are needed to interpret plans, for the record."""
         from assay.workloads.rewriting.grammar import grammar_of
+        from assay.workloads.rewriting.views import with_views
 
+        _, views = self.workload.declared(self.dialects, self.request.scale)
+        texts = [
+            (operation.name, number, with_views(statement.text, views, self.dialects))
+            for operation in self.script.operations
+            for number, statement in enumerate(operation.statements)
+        ]
         types = self.workload.column_types(self.dialects, self.request.scale)
         return {
             "grammar": grammar_of(self.dialects),
             "tables": {table: dict(columns) for table, columns in types.items()},
+            "with_views": [
+                {"operation": name, "statement": number, "text": text}
+                for name, number, text in texts
+                if text is not None
+            ],
         }
 
     def durability(self, settings: Mapping[str, str]) -> dict[str, Any]:

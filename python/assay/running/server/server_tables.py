@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+# Maximum number of views within views.
+DEPTH_MAX = 8
 # Beginning of a statement after which a table, or the table with a name, may be another one.
 CHANGES = re.compile(
     rf"{BEFORE.pattern}(?:(?:alter|attach|detach|drop|rename|use)\b"
@@ -55,13 +57,22 @@ def with_tables_of(asked: Asked, instance: Instance) -> Asked:
 def _read_tables(asked: Asked, instance: Instance) -> Mapping[str, DeclaredColumns]:
     """Return the tables that the run's statements name; empty if they cannot be read."""
     names = _names(replace(asked, workload=with_all_parts(asked.workload)))
-    if not names or not isinstance(asked.behaviour, ReadsDeclarations):
-        return {}
-    try:
-        return asked.behaviour.declared_tables(instance, names)
-    except EngineError as error:
-        log.info("the schema of the tables could not be read: %s", error)
-        return {}
+    tables: dict[str, DeclaredColumns] = {}
+    if not isinstance(asked.behaviour, ReadsDeclarations):
+        return tables
+    for _ in range(DEPTH_MAX):
+        # Views name further tables and views.
+        if not names:
+            break
+        try:
+            found = asked.behaviour.declared_tables(instance, names)
+        except EngineError as error:
+            log.info("the schema of the tables could not be read: %s", error)
+            break
+        tables |= found
+        queries = [table.query for table in found.values() if table.query is not None]
+        names = tables_without_schema(queries, grammar_of(asked.dialects)) - tables.keys()
+    return tables
 
 
 def _names(asked: Asked) -> frozenset[str]:

@@ -147,7 +147,7 @@ def _indexes(run: Run, base: RunRequest) -> Iterator[Finding]:
     for operation in _large_operations(run, base):
         try:
             text = workload.statement(operation, dialects, base.scale).text
-            wanted = indexes_for(text, dialects, workload.table_columns(dialects, base.scale))
+            wanted = indexes_for(text, dialects, *workload.declared(dialects, base.scale))
         except UsageError:
             continue
         for index in wanted:

@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from assay.model.errors import UsageError, suggestion
 from assay.record.layout import COMPUTATION, SAME_RESULT
-from assay.workloads.rewriting.grammar import parsed, written
+from assay.workloads.rewriting.grammar import grammar_of, parsed, written
 from assay.workloads.rewriting.parameters import Masked
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from assay.workloads.rewriting.blocks import Query
     from assay.workloads.rewriting.index_columns import IndexColumns
     from assay.workloads.rewriting.pieces import Piece
     from assay.workloads.rewriting.stored import StoredValue
 
+T = TypeVar("T")
 # Computations that a column of the table could hold, see `rewriting.stored`.
 STORED_VALUES = "stored-values"
 NOTHING: Mapping[str, Collection[str]] = {}
+NO_VIEWS: Mapping[str, str] = {}
 
 
 @dataclass(frozen=True)
@@ -60,7 +62,10 @@ class Rewritten:
 
 
 def parts(
-    text: str, dialects: Sequence[str], tables: Mapping[str, Collection[str]] = NOTHING
+    text: str,
+    dialects: Sequence[str],
+    tables: Mapping[str, Collection[str]] = NOTHING,
+    views: Mapping[str, str] = NO_VIEWS,
 ) -> list[QueryPart]:
     """Return the parts of a query, the whole computation first.
 
@@ -69,15 +74,18 @@ def parts(
         dialects: Dialects of the engine in order of preference.
         tables: Columns by table. Without known columns, tables cannot be removed if the query uses
             their columns unqualified.
+        views: Queries of views. Parts of a view that the query uses are its parts, too.
 
     Raises:
         UsageError: If the text is not exactly one query, or if it cannot be parsed.
     """
     masked = Masked.of(text)
-    return [
-        QueryPart(piece.name, masked.restored(piece.description))
-        for piece in _pieces(masked.text, dialects, tables)[1]
-    ]
+    found: dict[str, QueryPart] = {}
+    for form in _forms(masked.text, dialects, views):
+        for piece in _pieces(form, dialects, tables)[1]:
+            part = QueryPart(piece.name, masked.restored(piece.description))
+            found.setdefault(piece.name, part)
+    return list(found.values())
 
 
 def without(
@@ -85,15 +93,53 @@ def without(
     dialects: Sequence[str],
     names: Sequence[str],
     tables: Mapping[str, Collection[str]] = NOTHING,
+    views: Mapping[str, str] = NO_VIEWS,
 ) -> Rewritten:
     """Return a query rewritten without the named parts.
+
+    If the parts belong to a view, its query is written in the place of its name.
 
     Raises:
         UsageError: If the query has no such part, or cannot be rewritten.
     """
+    masked = Masked.of(text)
+    return _first_possible(
+        lambda form: _without(replace(masked, text=form), dialects, names, tables),
+        _forms(masked.text, dialects, views),
+    )
+
+
+def _forms(text: str, dialects: Sequence[str], views: Mapping[str, str]) -> list[str]:
+    """Return a query as it is, and with the queries of the views that it uses."""
+    from assay.workloads.rewriting.views import with_views
+
+    expanded = with_views(text, views, dialects)
+    return [text] if expanded is None else [text, expanded]
+
+
+def _first_possible(rewrite: Callable[[str], T], forms: Sequence[str]) -> T:
+    """Return what a function returns for the first form of a query that it does not refuse.
+
+    Raises:
+        UsageError: The refusal of the first form, if the function refuses all.
+    """
+    refused: list[UsageError] = []
+    for form in forms:
+        try:
+            return rewrite(form)
+        except UsageError as error:
+            refused.append(error)
+    raise refused[0]
+
+
+def _without(
+    masked: Masked,
+    dialects: Sequence[str],
+    names: Sequence[str],
+    tables: Mapping[str, Collection[str]],
+) -> Rewritten:
     from assay.workloads.rewriting.blocks import Query
 
-    masked = Masked.of(text)
     query, pieces = _pieces(masked.text, dialects, tables)
     by_name = {piece.name: piece for piece in pieces}
     if STORED_VALUES in names:
@@ -142,7 +188,10 @@ def without_computation(
 
 
 def storable(
-    text: str, dialects: Sequence[str], tables: Mapping[str, Collection[str]] = NOTHING
+    text: str,
+    dialects: Sequence[str],
+    tables: Mapping[str, Collection[str]] = NOTHING,
+    views: Mapping[str, str] = NO_VIEWS,
 ) -> tuple[list[StoredValue], list[str]]:
     """Return what columns could store of a query, and the columns that it then still reads.
 
@@ -154,9 +203,13 @@ def storable(
     from assay.workloads.rewriting.stored import columns_left, stored_values
 
     masked = Masked.of(text)
-    query = Query(parsed(masked.text, dialects), tables)
-    try:
+
+    def stored(form: str) -> tuple[list[StoredValue], list[str]]:
+        query = Query(parsed(form, dialects), tables)
         return stored_values(query, dialects), columns_left(query, dialects)
+
+    try:
+        return _first_possible(stored, _forms(masked.text, dialects, views))
     except UsageError as error:
         raise UsageError(masked.restored(str(error))) from error
 
@@ -196,14 +249,22 @@ def _pieces(
 
 
 def indexes_for(
-    text: str, dialects: Sequence[str], tables: Mapping[str, Collection[str]] = NOTHING
+    text: str,
+    dialects: Sequence[str],
+    tables: Mapping[str, Collection[str]] = NOTHING,
+    views: Mapping[str, str] = NO_VIEWS,
 ) -> list[IndexColumns]:
     """Return the indexes that a query could use, by its conditions, joins, order and groups.
+
+    Conditions of views that the query uses count, too, and conditions on their columns.
 
     Raises:
         UsageError: If the text is not exactly one query, or if it cannot be parsed.
     """
     from assay.workloads.rewriting.blocks import Query
+    from assay.workloads.rewriting.derived import with_outer_conditions
     from assay.workloads.rewriting.index_columns import index_columns
 
-    return index_columns(Query(parsed(Masked.of(text).text, dialects), tables))
+    form = _forms(Masked.of(text).text, dialects, views)[-1]
+    merged = with_outer_conditions(parsed(form, dialects), tables, grammar_of(dialects))
+    return index_columns(Query(merged, tables))

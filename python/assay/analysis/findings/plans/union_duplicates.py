@@ -153,7 +153,10 @@ def _finding(case: Case, union: _Union) -> Finding:
             f"{count_text(union.rows)} rows",
             f"plan:{operation}",
         ),
-        Evidence("the statement has a `union` without `all`", f"statement:{operation}"),
+        Evidence(
+            "the statement, or a view that it uses, has a `union` without `all`",
+            f"statement:{operation}",
+        ),
     ]
     advice = Advice("union-all", operation, {}, effect)
     tries = case.try_words(METHOD, fractions, "measures it")

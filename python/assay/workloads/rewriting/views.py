@@ -1,0 +1,109 @@
+"""Reads the queries of views, and writes them in the place of the views' names in a query."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+
+from assay.workloads.rewriting.grammar import grammar_of, parsed_script, sql_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+# Maximum number of views within views, and of characters of the resulting text.
+DEPTH_MAX, LENGTH_MAX = 8, 100_000
+_NAME = re.compile(r"\w+")
+
+
+@cache
+def declared_views(scripts: tuple[str, ...], dialects: tuple[str, ...]) -> Mapping[str, str]:
+    """Return the queries of the views that scripts create, by name in lower case.
+
+    Recursive and materialised views, views with a list of columns, and scripts that cannot be
+    parsed are left out.
+    """
+    views: dict[str, str] = {}
+    for script in scripts:
+        try:
+            trees = parsed_script(script, grammar_of(dialects))
+        except SqlglotError:
+            continue
+        for tree in trees:
+            if isinstance(tree, exp.Create) and isinstance(tree.this, exp.Table):
+                if _is_plain_view(tree):
+                    views[tree.this.name.lower()] = sql_of(tree.expression, dialects)
+                else:
+                    views.pop(tree.this.name.lower(), None)
+            elif isinstance(tree, (exp.Drop, exp.Alter)):
+                for table in tree.find_all(exp.Table):
+                    views.pop(table.name.lower(), None)
+    return views
+
+
+def _is_plain_view(create: exp.Create) -> bool:
+    properties = create.args.get("properties")
+    is_stored = properties is not None and properties.find(exp.MaterializedProperty) is not None
+    is_view = str(create.args.get("kind")).upper() == "VIEW"
+    return is_view and isinstance(create.expression, exp.Query) and not is_stored
+
+
+def with_views(text: str, views: Mapping[str, str], dialects: Sequence[str]) -> str | None:
+    """Return a query with the queries of views in the place of their names.
+
+    None if it uses no view, or if it is not one query that can be parsed.
+
+    Args:
+        text: One query.
+        views: Queries of views by name in lower case, or the statements that create them.
+        dialects: Dialects of the engine in order of preference.
+    """
+    if not views or views.keys().isdisjoint(_NAME.findall(text.lower())):
+        return None
+    grammar = grammar_of(dialects)
+    try:
+        trees = [tree for tree in parsed_script(text, grammar) if tree is not None]
+        if len(trees) != 1 or not isinstance(trees[0], exp.Query):
+            return None
+        is_expanded = _expand(trees[0], views, grammar, DEPTH_MAX)
+    except SqlglotError:
+        return None
+    expanded = sql_of(trees[0], dialects, pretty=True) if is_expanded else ""
+    return expanded if 0 < len(expanded) <= LENGTH_MAX else None
+
+
+def _expand(tree: exp.Expr, views: Mapping[str, str], grammar: str | None, depth: int) -> bool:
+    """Replace the names of views below a tree; return whether there was one."""
+    named = {common.alias.lower() for common in tree.find_all(exp.CTE)}
+    used = [
+        table
+        for table in tree.find_all(exp.Table)
+        if table.name.lower() in views and not table.args.get("db")
+        if table.name.lower() not in named and isinstance(table.parent, (exp.From, exp.Join))
+    ]
+    for table in used:
+        query = _query(views[table.name.lower()], grammar)
+        if query is None:
+            return False
+        if depth > 1:
+            _expand(query, views, grammar, depth - 1)
+        alias = table.args.get("alias") or exp.TableAlias(this=exp.to_identifier(table.name))
+        derived = exp.Subquery(this=query, alias=alias)
+        for join in table.args.get("joins") or []:
+            derived.append("joins", join)
+        table.replace(derived)
+    return bool(used)
+
+
+def _query(text: str, grammar: str | None) -> exp.Query | None:
+    """Return the query of a view, from itself or from the statement that creates the view."""
+    trees = [tree for tree in parsed_script(text, grammar) if tree is not None]
+    if len(trees) != 1:
+        return None
+    (tree,) = trees
+    if isinstance(tree, exp.Create):
+        return tree.expression if isinstance(tree.this, exp.Table) else None
+    return tree if isinstance(tree, exp.Query) else None

@@ -1,0 +1,91 @@
+"""Views in queries: their texts from scripts, and rewritten queries that use them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import closing
+
+import duckdb
+import pytest
+
+from assay.workloads.rewriting import indexes_for, parts, without
+from assay.workloads.rewriting.declared import declared_tables
+from assay.workloads.rewriting.views import declared_views, with_views
+
+SCHEMA = """
+create table sightings (id integer primary key, bird varchar(20), town varchar(20));
+create table older (id integer primary key, bird varchar(20), town varchar(20));
+create view all_sightings as select * from sightings union select * from older;
+create view in_towns as select bird, town from all_sightings where town is not null;
+create view renamed (a, b) as select bird, town from sightings;
+"""
+BIRDS = "select bird, count(*) as seen from in_towns as i where bird <> $1 group by bird"
+
+
+@pytest.mark.parametrize("dialects", [("duckdb",), ("postgresql",), ("mariadb",), ("sqlite",)])
+def test_a_view_is_written_in_the_place_of_its_name(dialects: Sequence[str]) -> None:
+    views = declared_views((SCHEMA,), tuple(dialects))
+    assert views.keys() == {"all_sightings", "in_towns"}
+    text = " ".join((with_views(BIRDS, views, dialects) or "").lower().split())
+    assert "union select * from older ) as all_sightings where" in text
+    assert text.count(") as i where") == 1
+    assert "$1" in text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "select * from sightings",
+        "select * from renamed",
+        "with in_towns as (select 1) select * from in_towns",
+        "select 'in_towns' from sightings",
+        "insert into older select * from all_sightings",
+        "select * from in_towns; select * from in_towns",
+        "select * from other.in_towns",
+        "select from from in_towns (",
+    ],
+)
+def test_other_statements_stay_as_they_are(text: str) -> None:
+    assert with_views(text, declared_views((SCHEMA,), ("postgresql",)), ("postgresql",)) is None
+
+
+def test_a_view_that_is_dropped_or_stored_is_none() -> None:
+    script = f"{SCHEMA} drop view in_towns; create materialized view kept as select 1 as one;"
+    assert declared_views((script,), ("postgresql",)).keys() == {"all_sightings"}
+
+
+def test_a_view_that_names_itself_ends() -> None:
+    assert "from v" in (with_views("select * from v", {"v": "select * from v"}, ()) or "").lower()
+
+
+def test_parts_of_a_view_can_be_removed_from_a_query() -> None:
+    views = declared_views((SCHEMA,), ("duckdb",))
+    assert "union" not in {part.name for part in parts(BIRDS, ("duckdb",))}
+    assert "union" in {part.name for part in parts(BIRDS, ("duckdb",), views=views)}
+    rewritten = without(BIRDS, ("duckdb",), ["union"], views=views)
+    assert "UNION ALL" in rewritten.text
+
+
+def test_a_rewritten_view_returns_the_same_rows() -> None:
+    views = declared_views((SCHEMA,), ("duckdb",))
+    text = with_views(BIRDS.replace("$1", "'owl'"), views, ("duckdb",))
+    assert text is not None
+    with closing(duckdb.connect()) as connection:
+        connection.execute(SCHEMA)
+        connection.execute("insert into sightings values (1, 'jay', 'a'), (2, 'owl', 'b')")
+        connection.execute("insert into older values (1, 'jay', 'a'), (3, 'jay', null)")
+        assert connection.execute(text).fetchall() == [("jay", 1)]
+
+
+@pytest.mark.parametrize(
+    ("view", "text"),
+    [
+        ("select bird from sightings where town = 'a'", "select bird from of_town"),
+        ("select bird, town from sightings", "select bird from of_town where town = 'a'"),
+    ],
+    ids=["within the view", "on the view"],
+)
+def test_indexes_are_found_for_conditions_of_a_view(view: str, text: str) -> None:
+    tables = declared_tables((SCHEMA,), ("sqlite",))
+    found = indexes_for(text, ("sqlite",), tables, {"of_town": view})
+    assert ("sightings", "town") in {(index.table, index.searched[0]) for index in found}
