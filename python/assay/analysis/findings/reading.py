@@ -78,9 +78,7 @@ def read_case(
         counters=counted,
         settings=run.environment.get("engine", {}).get("settings") or {},
         advice=engine.get("advice") or {},
-        plans=by_table(
-            plans.expanded, {*map(_bare, tables), *plans.tables, *(plans.indexes or {})}
-        ),
+        plans=by_table(plans.expanded, {*map(_bare, tables), *plans.table_names}),
         profile=profile,
         statements=_statements(run),
         results={op.name: columns for op in operations if (columns := _columns(run, op.name))},

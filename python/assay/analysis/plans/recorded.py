@@ -127,6 +127,11 @@ class Captured:
     with_views: dict[tuple[str, int], str] = field(default_factory=dict)
 
     @property
+    def table_names(self) -> set[str]:
+        """Return the names of all tables with known columns or indexes."""
+        return {*self.tables, *(self.indexes or {})}
+
+    @property
     def expanded(self) -> dict[str, tuple[Plan, ...]]:
         """Return the plans, with the queries of views in the texts of their statements."""
         return {
