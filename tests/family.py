@@ -82,6 +82,11 @@ def assert_schema_is_read(shared: Started, instance: Instance, more: str = "") -
     assert (set(tables["seen"]), tables["seen"].required) == ({"id", "code"}, frozenset())
     assert tables["seen"].keys == ()
     assert_is_written_out(tables, "mysql")
+    reader = shared.engine.plan_reader(instance)
+    keys = {index.columns for index in reader.indexes() if index.table == "notes"}
+    reader.close()
+    # An index of the beginnings of texts does not serve as one of the texts.
+    assert {("id",), ("price",), ("code(5)",)} <= keys
     # Two of the tables that are merged may have the same value.
     assert tables["part"].unique_in(["id"])
     assert (tables["merged"].required, tables["merged"].keys) == (frozenset(), ())

@@ -14,6 +14,13 @@ def test_other_names_stand_for_tables() -> None:
     assert aliases(text, TABLES) == {"o": "orders", "l": "order_lines", "h": "hosts"}
 
 
+def test_a_list_before_the_tables_hides_none() -> None:
+    text = "select o.id, l.price, o.day from orders o, order_lines l where l.order_no = o.id"
+    assert aliases(text, TABLES) == {"o": "orders", "l": "order_lines"}
+    text = "update orders o set a = 1, b = 2 from hosts h where o.id = h.id"
+    assert aliases(text, TABLES) == {"o": "orders", "h": "hosts"}
+
+
 def test_a_name_of_two_tables_stands_for_neither() -> None:
     text = "select (select 1 from orders x where x.a = 1), (select 1 from hosts x)"
     assert aliases(text, TABLES) == {}

@@ -17,7 +17,8 @@ class Index:
     Attributes:
         table: Name of the table, without its schema.
         name: Name of the index.
-        columns: Names of its key columns in order. An expression is given as its text.
+        columns: Names of its key columns in order. An expression is given as its text, and the
+            beginning of a column with its length: `url(16)`.
         unique: Whether keys are unique.
         valid: Whether the optimiser may use it: built, and not hidden or disabled.
         predicate: Condition of a partial index; None means it indexes all rows.

@@ -13,8 +13,10 @@ if TYPE_CHECKING:
 
     from assay.model.plan import Plan, PlanNode
 
+# The names are looked at and not consumed: `, a.id from a as b` has an item of a list before `from`.
 _NAMED = re.compile(
-    r"(?:\b(?:from|(?:straight_)?join|update)|,)\s+([\w.\"`]+)\s+(?:as\s+)?([A-Za-z_]\w*)",
+    r"(?:\b(?:from|(?:straight_)?join|update)|,)"
+    r"(?=\s+([\w.\"`]+)\s+(?:as\s+)?([A-Za-z_]\w*))",
     re.IGNORECASE,
 )
 # Keywords that may follow a table without an alias.
@@ -24,6 +26,7 @@ KEYWORDS = frozenset(
             "cross",
             "except",
             "force",
+            "from",
             "full",
             "ignore",
             "straight_join",

@@ -1,7 +1,10 @@
 -- Indexes of all tables that are not the server's own, those of the session's database first: a row a key column in
--- order, with the type of the column, for an index that the optimiser may not use why that is and what changes it, the
--- table's schema, and the direction of the column.
-select s.table_name, s.index_name, coalesce(s.column_name, s.expression), s.non_unique = 0, s.is_visible = 'YES', lower(s.index_type), c.data_type,
+-- order, with its indexed length if that is not all of it, with the type of the column, for an index that the optimiser
+-- may not use why that is and what changes it, the table's schema, and the direction of the column.
+select s.table_name, s.index_name,
+  if(s.sub_part is null or s.index_type = 'SPATIAL', coalesce(s.column_name, s.expression),
+    concat(s.column_name, '(', s.sub_part, ')')),
+  s.non_unique = 0, s.is_visible = 'YES', lower(s.index_type), c.data_type,
   if(s.is_visible = 'YES', null, 'invisible'),
   if(s.is_visible = 'YES', null, concat('alter table `', s.table_schema, '`.`', s.table_name, '` alter index `', s.index_name, '` visible')),
   s.table_schema, if(s.collation = 'D', 'desc', 'asc')
