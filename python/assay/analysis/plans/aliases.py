@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from assay.model.plan import Plan, PlanNode
 
-# The names are looked at and not consumed: `, a.id from a as b` has an item of a list before `from`.
+# The names are not consumed, because `, a.id from b as c` has an item of a list before `from`.
 _NAMED = re.compile(
     r"(?:\b(?:from|(?:straight_)?join|update)|,)"
     r"(?=\s+([\w.\"`]+)\s+(?:as\s+)?([A-Za-z_]\w*))",
