@@ -275,6 +275,47 @@ def test_a_running_total_is_sent_as_a_window_function(
         assert tried["recommended"]
 
 
+SHIFTS = """create table shifts (house integer primary key, began timestamptz not null);
+insert into shifts select n, '2026-02-01' from generate_series(1, 12) as n;
+create table warmth (house integer, taken timestamptz, celsius real);
+insert into warmth select n % 12 + 1, '2026-02-02'::timestamptz - n * interval '1 minute', n % 40
+from generate_series(1, 60000) as n;
+create index on warmth (house, taken);
+create function shift_start(integer) returns timestamptz language sql
+as $$ select began from shifts where house = $1 $$;
+"""
+SINCE = "select count(*), avg(celsius) from warmth where house = 7 and taken >= {}"
+
+
+@pytest.mark.parametrize(
+    "begin",
+    ["shift_start(7)", "shift_start(house) + (taken - taken)"],
+    ids=["cause", "counterpart"],
+)
+def test_a_function_with_one_result_is_declared_as_stable(
+    server_place: Path, tmp_path: Path, begin: str
+) -> None:
+    folder = folder_of(tmp_path, since=SINCE.format(begin))
+    (folder / "schema").mkdir()
+    (folder / "schema" / "tables.sql").write_text(SHIFTS, encoding="utf-8")
+    is_cause = begin == "shift_start(7)"
+    budget = "1m" if is_cause else "20s"
+    # A session reports its calls of functions once a second.
+    given = (str(folder), "--engine", "postgresql@16", "--min-time", "1500ms", "--budget", budget)
+    with server_laboratory(server_place) as lab:
+        document = diagnosed(lab, *given)
+        stable = "shift_start declared as stable"
+        if not is_cause:
+            assert stable not in json.dumps(document)
+            return
+        tried = tried_in(document)[stable]
+        assert tried["key"] == "function-per-row:since"
+        # The index then finds the rows since the begin of the shift.
+        assert tried["verdict"] == "confirmed", tried["says"]
+        assert tried["gain"]["share"] > 0.5
+        assert tried["recommended"]
+
+
 RECIPES = """create table recipes (
   id int primary key, published int not null, title varchar(60) not null,
   method varchar(600) not null, key recipes_published (published, id)

@@ -871,14 +871,25 @@ class TestFunctionPerRow:
 
     @pytest.mark.parametrize(
         ("condition", "is_repeated"),
-        [("(items.owner = app.price_of())", True), ("(items.price = price_of(items.id))", False)],
+        [
+            ("(items.owner = app.price_of())", True),
+            ("(items.price = price_of(items.id))", False),
+            ("shop = 3; filter (items.price >= price_of(3))", True),
+        ],
     )
+    @pytest.mark.parametrize("operator", ["scan", "bitmap scan"])
     def test_a_result_that_is_the_same_for_all_rows_may_be_stable(
-        self, condition: str, *, is_repeated: bool
+        self, condition: str, operator: str, *, is_repeated: bool
     ) -> None:
-        scan = node("scan", object="items", condition=condition, seconds=1.0)
-        (finding,) = function_per_row.find(replace(self.of(5_000), plans=plans(plan(scan))))
-        assert ("declare price_of as stable" in (finding.to_try or "")) == is_repeated
+        scan = node(operator, object="items", condition=condition, seconds=1.0)
+        of_plan = replace(self.of(5_000), plans=plans(plan(scan)))
+        for can in (True, False):
+            statements = {"stable-function": "by a statement"} if can else {}
+            (finding,) = function_per_row.find(replace(of_plan, advice={"statements": statements}))
+            assert ("declare price_of as stable" in (finding.to_try or "")) == is_repeated
+            assert finding.advice is not None
+            expected = "stable-function" if can and is_repeated else "ablation"
+            assert finding.advice.kind == expected
 
     @pytest.mark.parametrize(("calls", "seconds"), [(1, 0.7), (5_000, 0.01)])
     def test_its_twin_is_silent(self, calls: float, seconds: float) -> None:

@@ -38,7 +38,13 @@ ROLES = (
 )
 
 Doing = Literal[
-    TableChange, "trigger", "dropped-index", "stored-values", "row-order", "alike-columns"
+    TableChange,
+    "trigger",
+    "stable-function",
+    "dropped-index",
+    "stored-values",
+    "row-order",
+    "alike-columns",
 ]
 RunningChange = Literal[TableChange, "setting"]
 

@@ -53,6 +53,7 @@ AdviceKind = Literal[
     "durability",
     "row-order",
     "trigger",
+    "stable-function",
     "dropped-index",
     "ablation",
     "hint",

@@ -19,7 +19,7 @@ from assay.model.units import count_text, percent_text, seconds_text
 if TYPE_CHECKING:
     from assay.analysis.findings.case import Case
     from assay.analysis.findings.plans.plan_time import Timed
-    from assay.model.finding import Finding
+    from assay.model.finding import AdviceKind, Finding
     from assay.model.plan import PlanNode
 
 METHOD = "function-per-row"
@@ -41,6 +41,9 @@ _JSON_KEY = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _CALL = re.compile(r"(?<![\w.])(\w+)\s*\(")
+SCANS = ("scan", "index scan", "bitmap scan")
+# Kind of advice: the engine may then compute the function once, and search an index for its value.
+STABLE: AdviceKind = "stable-function"
 # Keywords and aggregates that can stand before a parenthesis and are no function per row.
 NO_FUNCTION = frozenset(
     (
@@ -170,7 +173,7 @@ def _operation_finding(
 def _compares_result(timed: Timed, name: str) -> bool:
     """Return True if a scan compares the result of a function that reads no column of a row."""
     condition, table = timed.node.condition or "", timed.node.object or ""
-    if not timed.node.is_full_scan:
+    if timed.node.operator not in SCANS:
         return False
     call = value_call(condition, r"\w", table)
     return call is not None and condition[call].partition("(")[0].endswith(name)
@@ -202,12 +205,14 @@ def _finding(case: Case, name: str, calls: float, share: float) -> Finding:
         f"write {name} as an expression of the statement, or call it for fewer rows: each call"
         f" takes {per_call}"
     )
+    advice = Advice("ablation", name, {"operations": ", ".join(fractions)}, effect)
     if any(_compares_result(timed, name) for timed in timed_nodes(case)):
+        if case.can(STABLE):
+            advice = Advice(STABLE, name, {}, effect)
         to_try = (
             f"declare {name} as stable (in MySQL: deterministic) if it returns the same value "
             f"throughout a statement: it is called for each row with the same arguments; {to_try}"
         )
-    advice = Advice("ablation", name, {"operations": ", ".join(fractions)}, effect)
     finding = case.finding(
         METHOD, claim, fractions, to_try=to_try, evidence=evidence, advice=advice
     )

@@ -1,0 +1,1 @@
+alter function $existing stable;
