@@ -15,14 +15,19 @@ from assay.record.predictions import PREDICTIONS_FILE, append_prediction, read_p
 
 
 def row(
-    method: str, hit: bool | None, measured: float | None, predicted: float | None
+    method: str,
+    hit: bool | None,
+    measured: float | None,
+    predicted: float | None,
+    verdict: str | None = None,
 ) -> dict[str, Any]:
-    return {"method": method, "hit": hit, "measured": measured, "predicted": predicted}
+    figures = {"measured": measured, "predicted": predicted}
+    return {"method": method, "hit": hit, **figures, "verdict": verdict}
 
 
 ROWS = [
     row("spill", True, 0.2, 0.25),
-    row("spill", False, 0.05, 0.25),
+    row("spill", False, 0.05, 0.25, "no gain"),
     row("spill", None, 0.1, 0.1),
     row("jit", True, 0.3, 0.2),
     row("lock-wait", None, None, None),
@@ -41,6 +46,7 @@ class TestCalibration:
             "decided": 3,
             "hits": 2,
             "hit_rate": 2 / 3,
+            "saved": 2,
             "ratio_median": pytest.approx(0.9),
         }
 
@@ -51,6 +57,7 @@ class TestCalibration:
             "decided": 0,
             "hits": 0,
             "hit_rate": None,
+            "saved": 0,
             "ratio_median": None,
             "methods": {},
         }
@@ -58,9 +65,14 @@ class TestCalibration:
 
     def test_words_stand_beside_advice_of_a_kind_that_is_decided(self) -> None:
         calibration = calibrate(ROWS)
-        assert calibration.sentence("spill") == "advice of this kind came true 1 of 2 times"
-        assert calibration.sentence("jit") == "advice of this kind came true 1 of 1 time"
+        assert calibration.sentence("spill") == "advice of this kind saved time in 1 of 2 trials"
+        assert calibration.sentence("jit") == "advice of this kind saved time in 1 of 1 trial"
         assert calibration.sentence("lock-wait") is None
+
+    def test_a_gain_that_is_larger_than_predicted_saved_time(self) -> None:
+        calibration = calibrate([row("join", False, 0.99, 0.5, "larger")])
+        assert (calibration.whole.hits, calibration.whole.saved) == (0, 1)
+        assert calibration.sentence("join") == "advice of this kind saved time in 1 of 1 trial"
 
     @pytest.mark.parametrize(
         "strange",

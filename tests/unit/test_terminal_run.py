@@ -97,7 +97,7 @@ def test_no_line_is_wider_than_the_terminal(run_document: dict[str, Any], width:
 
 def test_a_cause_says_what_became_of_such_advice(run_document: dict[str, Any]) -> None:
     finding = next(row for row in run_document["findings"] if row["advice"] is not None)
-    says = "advice of this kind came true 3 of 4 times"
+    says = "advice of this kind saved time in 3 of 4 trials"
     lines = run_lines(run_document, NO_SAMPLES, WIDTH, tried={finding["method"]: says})
     assert f"Tried: {says}" in "\n".join(lines)
     assert says not in in_one_line(run_document)

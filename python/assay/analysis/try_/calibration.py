@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+# Verdicts of trials that saved time, but not as much as predicted.
+SAVED = ("smaller", "larger")
+
 
 @dataclass(frozen=True)
 class Record:
@@ -18,12 +21,14 @@ class Record:
         tried: Number of predictions that were tried.
         decided: Number of predictions with a known outcome.
         hits: Number of predictions that came true.
+        saved: Number of decided trials that saved time, as much as predicted or not.
         ratio_median: Median of measured gain / predicted gain; None without predicted gains.
     """
 
     tried: int
     decided: int
     hits: int
+    saved: int
     ratio_median: float | None
 
     @property
@@ -38,6 +43,7 @@ class Record:
             "decided": self.decided,
             "hits": self.hits,
             "hit_rate": self.hit_rate,
+            "saved": self.saved,
             "ratio_median": self.ratio_median,
         }
 
@@ -55,12 +61,12 @@ class Calibration:
         return self.whole.facts() | {"methods": by_method}
 
     def sentence(self, method: str) -> str | None:
-        """Return a sentence on how often a method's advice helped; None without outcomes."""
+        """Return a sentence on how often a method's advice saved time; None without outcomes."""
         record = self.methods.get(method)
         if record is None or not record.decided:
             return None
-        times = "time" if record.decided == 1 else "times"
-        return f"advice of this kind came true {record.hits} of {record.decided} {times}"
+        trials = "trial" if record.decided == 1 else "trials"
+        return f"advice of this kind saved time in {record.saved} of {record.decided} {trials}"
 
 
 def calibrate(predictions: Sequence[Mapping[str, Any]]) -> Calibration:
@@ -74,9 +80,11 @@ def calibrate(predictions: Sequence[Mapping[str, Any]]) -> Calibration:
 
 
 def _record(rows: Sequence[Mapping[str, Any]]) -> Record:
-    hits = [row["hit"] for row in rows if isinstance(row.get("hit"), bool)]
+    decided = [row for row in rows if isinstance(row.get("hit"), bool)]
+    hits = sum(row["hit"] for row in decided)
+    saved = sum(row["hit"] or row.get("verdict") in SAVED for row in decided)
     ratios = [row["measured"] / row["predicted"] for row in rows if _has_ratio(row)]
-    return Record(len(rows), len(hits), sum(hits), median(ratios) if ratios else None)
+    return Record(len(rows), len(decided), hits, saved, median(ratios) if ratios else None)
 
 
 def _has_ratio(row: Mapping[str, Any]) -> bool:

@@ -114,6 +114,8 @@ class PredictionRecord(TypedDict):
     """Number of predictions with a known outcome."""
     hits: int
     hit_rate: MeasuredValue
+    saved: int
+    """Number of decided trials that saved time, as much as predicted or not."""
     ratio_median: MeasuredValue
     """Median of measured gain divided by predicted gain."""
 

@@ -234,5 +234,5 @@ def _expected(cause: Finding, history: Calibration) -> float:
     """
     claimed = cause.effect_share if cause.saved is None else sum(cause.saved) / 2
     record = history.methods.get(cause.method)
-    hits, decided = (0, 0) if record is None else (record.hits, record.decided)
-    return claimed * (hits + 1) / (decided + 2)
+    saved, decided = (0, 0) if record is None else (record.saved, record.decided)
+    return claimed * (saved + 1) / (decided + 2)
