@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from assay.study.variants import Study
 
 REQUEST = RunRequest(workload="tpch", engine="duckdb", scale=0.01)
-HISTORY = Calibration(Record(0, 0, 0, None), {})
+HISTORY = Calibration(Record(0, 0, 0, 0, None), {})
 CHANGE = "threads=1"
 
 
