@@ -20,7 +20,7 @@ from assay.study.diagnosing.further import further_candidates, with_used_indexes
 from tests.cases import node, plan
 from tests.records import write_run
 
-HISTORY = Calibration(Record(0, 0, 0, None), {})
+HISTORY = Calibration(Record(0, 0, 0, 0, None), {})
 SPLIT = "select count(*) as n from t where exists (select 1 from u where u.a = t.a)"
 EITHER = "select t.id, u.id as other from t join u on t.a = u.a or t.b = u.b"
 

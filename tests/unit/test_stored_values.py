@@ -417,7 +417,7 @@ def test_to_store_a_value_and_to_index_it_are_one_change(workload: Path, tmp_pat
             ("unused-index", Advice("stored-values", "notes", {"indexed": "substr(note,1,4)"})),
         )
     ]
-    run, history = Run(write_run(tmp_path / "run")), Calibration(Record(0, 0, 0, None), {})
+    run, history = Run(write_run(tmp_path / "run")), Calibration(Record(0, 0, 0, 0, None), {})
     (candidate,), unable = candidates_of(run, causes, request, history)
     assert unable == []
     assert [cause.method for cause in candidate.causes] == ["function-per-row", "unused-index"]
