@@ -439,12 +439,19 @@ class TestExtraIndexes:
         assert extra_indexes.find(self.untimed(plan_s=0.0)) == []
 
     @pytest.mark.parametrize(
-        ("source", "effect"), [("seq_1_to_300", 8 / 10), ("sites", None)], ids=["rows", "table"]
+        ("source", "select_s", "effect"),
+        [
+            ("seq_1_to_300", 1.0, 8 / 10),
+            ("sites", 0.25, 0.75 * 8 / 10),
+            ("sites", 1.0, None),
+            ("sites", None, None),
+        ],
+        ids=["rows", "table", "slow select", "no times"],
     )
     def test_a_plan_of_an_insert_may_show_its_select_only(
-        self, source: str, effect: float | None
+        self, source: str, select_s: float | None, effect: float | None
     ) -> None:
-        rows = node("index scan", object=source, seconds=1.0)
+        rows = replace(node("index scan", object=source), seconds=select_s)
         text = "-- A batch.\ninsert ignore into shop.readings (a) select seq from numbers"
         indexes = self.of().indexes | {"sites": ()}
         found = extra_indexes.find(run_of(rows, text, indexes=indexes))

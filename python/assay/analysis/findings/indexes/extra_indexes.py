@@ -66,7 +66,7 @@ def find(case: Case) -> list[Finding]:
 def _unplanned(case: Case, nodes: Sequence[Timed]) -> list[Timed]:
     """Return inserts of selected rows whose plan shows the select only, as in MySQL and MariaDB.
 
-    They take the time of the whole statement, if the select reads no table of the catalogue.
+    They take the time of the whole statement, without that of a select of the catalogue's tables.
     """
     inserts = []
     for top in nodes:
@@ -74,12 +74,28 @@ def _unplanned(case: Case, nodes: Sequence[Timed]) -> list[Timed]:
         parts = list(top.plan.root.walk())
         if top.above or match is None or any(node.operator == MODIFY for node in parts):
             continue
-        if any(node.object in (case.indexes or {}) for node in parts):
-            continue
-        own = [timed.fraction or 0.0 for timed in nodes if timed.plan is top.plan]
-        node = PlanNode(MODIFY, "Insert", object=match[1].strip('"`'))
-        inserts.append(replace(top, node=node, fraction=min(1.0, sum(own))))
+        table = match[1].strip('"`')
+        own = sum(timed.fraction or 0.0 for timed in nodes if timed.plan is top.plan)
+        if any(node.object in (case.indexes or {}) and node.object != table for node in parts):
+            own = _beside_select(case, top)
+        node = PlanNode(MODIFY, "Insert", object=table)
+        inserts.append(replace(top, node=node, fraction=min(1.0, own)))
     return inserts
+
+
+def _beside_select(case: Case, top: Timed) -> float:
+    """Return the share of an operation's time that the insert of selected rows took; 0 if unknown.
+
+    It is what the select did not take when its plan was captured, if the operation is this
+    statement alone.
+    """
+    seconds, nodes = case.seconds.get(top.operation), list(top.plan.root.walk())
+    reading = [node for node in nodes if node.object in (case.indexes or {}) and not node.children]
+    is_timed = bool(reading) and all(node.seconds is not None for node in reading)
+    if not seconds or not is_timed or len(case.plans[top.operation]) != 1:
+        return 0.0
+    selected = sum(node.seconds or 0.0 for node in nodes) / seconds
+    return max(0.0, case.computing(top.operation) - selected)
 
 
 def _with_rest(case: Case, insert: Timed, nodes: Iterable[Timed]) -> Timed:
