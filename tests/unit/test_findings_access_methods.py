@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -100,6 +101,24 @@ def test_elements_of_an_array_are_no_expression_of_an_index() -> None:
     assert finding.advice is None
     assert finding.settle is not None
     assert "write `tags @> array['t55']`" in (finding.to_try or "")
+    assert "create an index of docs using gin (tags)" in (finding.to_try or "")
+
+
+def test_an_index_of_the_elements_serves_the_statement_in_another_form() -> None:
+    condition = "filter (('t55'::text = ANY (docs.tags)) AND ('t7'::text = ANY (docs.tags)))"
+    indexes = {"docs": (Index("docs", "i", ("tags",), method="gin"),)}
+    (finding,) = missing_index.find(replace(scanned(condition), indexes=indexes))
+    assert finding.advice is not None
+    assert (finding.advice.kind, finding.advice.subject) == ("array-element", "q1")
+    to_try = finding.to_try or ""
+    assert "`tags @> array['t55']` and `tags @> array['t7']` instead of `= any (tags)`" in to_try
+    assert "create" not in to_try
+
+
+def test_other_conditions_beside_an_element_get_no_advice_on_elements() -> None:
+    condition = "filter (('t55'::text = ANY (docs.tags)) AND (length(docs.body) = 3))"
+    (finding,) = missing_index.find(scanned(condition))
+    assert "@>" not in (finding.to_try or "")
 
 
 @pytest.mark.parametrize(

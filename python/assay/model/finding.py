@@ -58,6 +58,7 @@ AdviceKind = Literal[
     "ablation",
     "hint",
     "union-all",
+    "array-element",
     "exists",
     "exists-for-count",
     "union-of-joins",

@@ -63,12 +63,13 @@ KIND_PLANNED: Final = "planned"
 # Value of `request.remove` for a query without its computation.
 COMPUTATION = "computation"
 # Values of `request.remove` for what is written in another form, with the same result.
+ARRAY_ELEMENT: Final = "array-element"
 COUNTED_ROWS: Final = "counted-rows"
 DISTINCT_JOIN: Final = "distinct-join"
 EITHER_JOIN: Final = "either-join"
 FAR_PAGE: Final = "far-page"
 RUNNING_TOTAL: Final = "running-total"
-SAME_RESULT = (COUNTED_ROWS, DISTINCT_JOIN, EITHER_JOIN, FAR_PAGE, RUNNING_TOTAL)
+SAME_RESULT = (*(ARRAY_ELEMENT, COUNTED_ROWS, DISTINCT_JOIN, EITHER_JOIN, FAR_PAGE, RUNNING_TOTAL),)
 
 STATUS_RUNNING = "running"
 # The starting state that loading left.

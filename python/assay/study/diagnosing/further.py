@@ -43,6 +43,7 @@ INDEXES_MAX = 6
 ALL_INDEXES = "indexes that a plan might use"
 # Experiments with another form of a query, whose rows are compared.
 FORMS: tuple[AdviceKind, ...] = (
+    "array-element",
     "exists",
     "exists-for-count",
     "union-of-joins",

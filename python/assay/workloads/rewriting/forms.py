@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING
 
 from assay.model.errors import UsageError
 from assay.record.layout import (
+    ARRAY_ELEMENT,
     COUNTED_ROWS,
     DISTINCT_JOIN,
     EITHER_JOIN,
     FAR_PAGE,
     RUNNING_TOTAL,
 )
+from assay.workloads.rewriting.array_element import array_element
 from assay.workloads.rewriting.counted_rows import counted_rows
 from assay.workloads.rewriting.distinct_join import distinct_join
 from assay.workloads.rewriting.either_join import either_join
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from assay.workloads.rewriting.pieces import Piece
 
 FORMS: Mapping[str, Callable[[Query, Sequence[str]], Piece]] = {
+    ARRAY_ELEMENT: array_element,
     COUNTED_ROWS: counted_rows,
     DISTINCT_JOIN: distinct_join,
     EITHER_JOIN: either_join,

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 # Maximum number of views within views, and of characters of the resulting text.
 DEPTH_MAX, LENGTH_MAX = 8, 100_000
 _NAME = re.compile(r"\w+")
+# Places of values, and the numbers that stand for them while the text is parsed: some grammars take
+# `$1` for the beginning of a quoted text.
+_PLACE, _STANDING = re.compile(r"\$(\d+)\b"), re.compile(r"\b92(\d{7})\b")
 
 
 @cache
@@ -64,14 +67,16 @@ def with_views(text: str, views: Mapping[str, str], dialects: Sequence[str]) -> 
     if not views or views.keys().isdisjoint(_NAME.findall(text.lower())):
         return None
     grammar = grammar_of(dialects)
+    plain = _PLACE.sub(lambda place: f"92{int(place[1]):07}", text)
     try:
-        trees = [tree for tree in parsed_script(text, grammar) if tree is not None]
+        trees = [tree for tree in parsed_script(plain, grammar) if tree is not None]
         if len(trees) != 1 or not isinstance(trees[0], exp.Query):
             return None
         is_expanded = _expand(trees[0], views, grammar, DEPTH_MAX)
     except SqlglotError:
         return None
     expanded = sql_of(trees[0], dialects, pretty=True) if is_expanded else ""
+    expanded = _STANDING.sub(lambda number: f"${int(number[1])}", expanded)
     return expanded if 0 < len(expanded) <= LENGTH_MAX else None
 
 

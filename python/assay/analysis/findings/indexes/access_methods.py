@@ -89,11 +89,14 @@ def method_index(case: Case, node: PlanNode) -> MethodIndex | None:
     return None
 
 
-def element_of_array(node: PlanNode) -> tuple[str, str] | None:
-    """Return an array column and the literal that its elements are compared with; None if none."""
-    parts = conjuncts(node.condition)
-    match = _ELEMENT.fullmatch(_FILTER.sub("", parts[0])) if len(parts) == 1 else None
-    return None if match is None else (match[2], match[1])
+def array_elements(node: PlanNode) -> list[tuple[str, str]]:
+    """Return array columns with the literals that their elements are compared with.
+
+    Empty if the scan's condition has other parts, too.
+    """
+    parts = [part.strip() for part in conjuncts(_FILTER.sub("", node.condition or ""))]
+    matches = [_ELEMENT.fullmatch(part) for part in parts]
+    return [] if None in matches else [(match[2], match[1]) for match in matches if match]
 
 
 def _compared(part: str, table: str) -> tuple[str, str, str, str] | None:

@@ -17,7 +17,7 @@ from assay.analysis.findings.advising import (
 )
 from assay.analysis.findings.indexes.access_methods import (
     MethodIndex,
-    element_of_array,
+    array_elements,
     method_index,
 )
 from assay.analysis.findings.indexes.conditions import (
@@ -42,7 +42,7 @@ from assay.analysis.findings.plans.plan_time import (
 from assay.analysis.findings.plans.setting_trials import is_faster_by_default
 from assay.analysis.findings.size import is_large
 from assay.analysis.time.operation_tree import COMPUTING
-from assay.model.finding import Evidence
+from assay.model.finding import Advice, Evidence
 from assay.model.units import count_text, percent_text
 
 if TYPE_CHECKING:
@@ -50,10 +50,11 @@ if TYPE_CHECKING:
 
     from assay.analysis.findings.case import Case
     from assay.model.catalogue import Index
-    from assay.model.finding import Advice, Finding
+    from assay.model.finding import Finding
     from assay.model.plan import PlanNode
 
 METHOD = "missing-index"
+BY_ELEMENT = "measure the statement with `@>`"
 # An index look-up per row costs more than a sequential scan unless few rows are kept. Column stores
 # scan faster, so an index must find fewer rows there.
 REMOVED_SHARE_MIN = 0.98
@@ -263,7 +264,7 @@ def _finding(case: Case, table: str, columns: Sequence[str], scans: Sequence[Tim
     # The scan's condition does not mention rows that a join elsewhere removes.
     asked = first.condition
     advice, to_try = None, None if asked is None else f"create an index of {table} for: {asked}"
-    to_try, other = _of_element(table, first) or to_try, None
+    other, elements = None, array_elements(first)
     if columns:
         names = ", ".join(columns)
         advice = index_advice(table, columns, first.schema, case.of_run(wasted))
@@ -276,6 +277,8 @@ def _finding(case: Case, table: str, columns: Sequence[str], scans: Sequence[Tim
         if advice is not None:
             columns = (expression,)
             to_try = case.try_words(METHOD, wasted, index_words(advice, expression))
+    elif elements:
+        advice, to_try = _of_elements(case, name, first, wasted, elements)
     begins = _first(scans) or columns or (() if other is None else (other.key,))
     evidence = _catalogue_evidence(case, table, begins, first.schema) + [
         Evidence(
@@ -296,6 +299,7 @@ def _finding(case: Case, table: str, columns: Sequence[str], scans: Sequence[Tim
     best = case.of_run({name: share * part for name, share in reach_of(scans).items()})
     finding = case.finding(METHOD, claim, wasted, to_try=to_try, evidence=evidence, advice=advice)
     settle = _to_settle(first, columns) if other is None else _to_settle_method(other)
+    settle = BY_ELEMENT if elements and not columns and other is None else settle
     if all(_finds_few(case, scan, columns) for scan in scans):
         settle = None
     finding = replace(finding.without_interval(), settle=settle)
@@ -381,16 +385,22 @@ def _to_settle_method(index: MethodIndex) -> str | None:
     return None if index.doubt is None else f"measure with the index: {index.doubt}"
 
 
-def _of_element(table: str, scan: PlanNode) -> str | None:
-    """Return the advice for a comparison with each element of an array; None for others."""
-    element = element_of_array(scan)
-    if element is None:
-        return None
-    column, value = element
-    return (
-        f"write `{column} @> array[{value}]` instead of `= any ({column})`, which no index serves, "
-        f"and create an index of {table} using gin ({column})"
-    )
+def _of_elements(
+    case: Case,
+    operation: str,
+    scan: PlanNode,
+    wasted: Mapping[str, float],
+    elements: Sequence[tuple[str, str]],
+) -> tuple[Advice | None, str]:
+    """Return the advice for comparisons with each element of arrays, and its words."""
+    written = " and ".join(f"`{column} @> array[{value}]`" for column, value in elements)
+    column = elements[0][0]
+    words = f"write {written} instead of `= any ({column})`, which no index serves"
+    indexes = case.indexes_of(scan.object, scan.schema)
+    if any(index.method == "gin" and index.columns[:1] == (column,) for index in indexes):
+        advice = Advice("array-element", operation, {}, case.of_run(wasted))
+        return advice, f"{words}; {case.try_words(METHOD, wasted, 'tries it')}"
+    return None, f"{words}, and create an index of {scan.object} using gin ({column})"
 
 
 def _expression(case: Case, scans: Sequence[Timed]) -> str | None:
