@@ -63,6 +63,27 @@ class TestVerdict:
         assert judge(rounds((1.0, 0.1)), ["q1"]).verdict == "undecided"
         assert judge([], ["q1"]).verdict == "undecided"
 
+    def test_two_rounds_decide_on_a_large_gain_only(self) -> None:
+        judgement = judge(rounds((1.0, 0.05), (1.4, 0.06)), ["q1"])
+        assert judgement.verdict == "confirmed"
+        assert judgement.gain is not None
+        low, high = judgement.gain.interval or (0.0, 0.0)
+        assert 0.5 < low < judgement.gain.share < high
+        assert judge(rounds((1.0, 0.5), (1.0, 0.5)), ["q1"]).verdict == "undecided"
+
+    def test_two_rounds_that_vary_widely_decide_nothing(self) -> None:
+        assert judge(rounds((1.0, 0.01), (1.0, 0.1)), ["q1"]).verdict == "undecided"
+
+    @pytest.mark.parametrize("noise", [0.1, 0.3, math.log(1.5)])
+    def test_a_change_without_an_effect_is_seldom_confirmed(self, noise: float) -> None:
+        drawn, trials = np.random.default_rng(7), 300
+        confirmed = 0
+        for _ in range(trials):
+            pairs = [tuple(np.exp(drawn.normal(0.0, noise, 2))) for _ in range(12)]
+            seen = (judge(rounds(*pairs[:count]), ["q1"]) for count in range(1, 13))
+            confirmed += any(judgement.verdict == "confirmed" for judgement in seen)
+        assert confirmed <= ALPHA * trials
+
     def test_plans_that_stayed_refute_at_once(self) -> None:
         judgement = judge(rounds((1.0, 0.1)), ["q1"], plans_stayed=True)
         assert (judgement.verdict, judgement.by_plan) == ("refuted", True)

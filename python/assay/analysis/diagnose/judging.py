@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from assay.analysis.operations import geometric_mean
-from assay.analysis.stats.anytime import anytime_interval
+from assay.analysis.stats.anytime import anytime_interval, bounded_interval
 from assay.analysis.try_.trial import Gain, judged_times
 
 if TYPE_CHECKING:
@@ -24,6 +24,12 @@ CauseVerdict = Literal["confirmed", "refuted", "undecided"]
 ALPHA = 0.05
 # A smaller gain is useless, and few hosts have less noise for long.
 GAIN_MIN = 0.03
+# Assumed upper bound of the noise: the standard deviation of the logarithm of a round's ratio of
+# times. Two thirds of the runs then take at most 1.5 times as long or as short as usual.
+NOISE_MAX = math.sqrt(2) * math.log(1.5)
+# Part of the error probability for intervals that rest on this bound. They are short enough for
+# large gains after two rounds; with more rounds, the measured noise gives shorter ones.
+BOUNDED_PART = 0.2
 # If more rounds would be needed, their number is not reported.
 ROUNDS_MAX = 200
 # Another operation counts as slower if it loses more than this share of its time.
@@ -212,9 +218,19 @@ def _gain(pairs: Sequence[tuple[float | None, float | None]], alpha: float) -> G
     if not logs or before_s is None:
         return None
     times = math.exp(math.fsum(logs) / len(logs))
-    ends = anytime_interval(logs, alpha)
+    ends = _ends(logs, alpha)
     interval = None if ends is None else (1 - math.exp(ends[1]), 1 - math.exp(ends[0]))
     return Gain(before_s, before_s * times, 1 - times, interval)
+
+
+def _ends(logs: Sequence[float], alpha: float) -> tuple[float, float] | None:
+    """Return the interval of the mean logarithm, by the measured noise or by its assumed bound."""
+    measured = anytime_interval(logs, (1 - BOUNDED_PART) * alpha)
+    bounded = bounded_interval(logs, BOUNDED_PART * alpha, NOISE_MAX)
+    if measured is None or bounded is None:
+        return measured or bounded
+    both = max(measured[0], bounded[0]), min(measured[1], bounded[1])
+    return both if both[0] <= both[1] else measured
 
 
 def _slower(
@@ -243,7 +259,7 @@ def _rounds_needed(logs: Sequence[float], alpha: float, room: float) -> int | No
     for rounds in range(count + 1, ROUNDS_MAX + 1):
         # The interval depends only on mean and deviation, so any sample with both will do.
         spread = deviation * math.sqrt((rounds - 1) / rounds)
-        ends = anytime_interval(_alike(mean, spread, rounds), alpha)
+        ends = _ends(_alike(mean, spread, rounds), alpha)
         if ends is not None and (ends[1] - ends[0]) / 2 < room:
             return rounds
     return None

@@ -8,6 +8,7 @@ zero, the error rate is far higher than stated.
 from __future__ import annotations
 
 import math
+from statistics import stdev
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -46,4 +47,31 @@ def anytime_interval(values: Sequence[float], alpha: float) -> tuple[float, floa
         return None
     quantile = math.sqrt((count - 1) * (bound - 1) / (1 - bound / ratio))
     half = quantile * deviation / math.sqrt(count)
+    return mean - half, mean + half
+
+
+def bounded_interval(
+    values: Sequence[float], alpha: float, deviation_max: float
+) -> tuple[float, float] | None:
+    """Return an interval of the mean that stays valid, if the noise has a known upper bound.
+
+    The interval contains all means that a mixture martingale of sub-Gaussian values does not refute
+    by 1 / alpha (Robbins 1970; Howard et al. 2021), so that it needs no estimate of the noise.
+
+    Args:
+        values: One value for each round, in the order of rounds.
+        alpha: Probability that the interval is wrong at any time, above 0 and below 1.
+        deviation_max: Upper bound of the standard deviation of a value, which is assumed.
+
+    Returns:
+        The ends of the interval. None without two values, or if their standard deviation is
+        larger than the bound.
+    """
+    count = len(values)
+    if count < 2 or stdev(values) > deviation_max:  # noqa: PLR2004 - one value has no spread
+        return None
+    ratio = 1 + count * EFFECT_VARIANCE
+    squares = ratio / EFFECT_VARIANCE * math.log(ratio / alpha**2)
+    half = deviation_max * math.sqrt(squares) / count
+    mean = math.fsum(values) / count
     return mean - half, mean + half
