@@ -62,6 +62,42 @@ def test_without_another_column_nothing_is_changed(condition: str) -> None:
     assert finding.to_try == "give town the character set of the column with which it is compared"
 
 
+TYPED = {"towns": {"town": "varchar(20)"}, "orders": {"town": "int"}}
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "(cast(towns.town as double) = cast(orders.town as double))",
+        "(cast(`shop`.`orders`.`town` as double) = cast(towns.town as double))",
+        # MariaDB's plan does not show the conversion, but the scan is repeated.
+        "orders.town = towns.town",
+    ],
+)
+@pytest.mark.parametrize("is_number", [True, False])
+def test_a_text_that_is_compared_with_a_number(condition: str, *, is_number: bool) -> None:
+    run_case = joined(condition)
+    index = Index("towns", "towns_town", ("town",), types=("varchar",))
+    types = TYPED if is_number else TYPED | {"orders": {"town": "varchar(30)"}}
+    run_case = replace(run_case, indexes={"towns": (index,)}, column_types=types)
+    if "cast" not in condition:
+        ((own,),) = run_case.plans.values()
+        facts = {"loops": 400.0, "rows": 1.0, "removed_rows": 1e5, "seconds": 0.9}
+        inner = replace(own.root.children[1], operator="scan", condition=condition, **facts)
+        root = replace(own.root, children=(own.root.children[0], inner), condition=None)
+        run_case = replace(run_case, plans=plans(replace(own, root=root)))
+    (finding,) = unused_index.find(run_case)
+    if is_number or "cast" in condition:
+        assert "town is text, orders.town is a number" in finding.claim
+        assert finding.advice is not None
+        assert finding.advice.subject == "orders"
+        assert finding.advice.values == {"columns": "town", "like": "towns.town"}
+        assert finding.settle is None
+    else:
+        assert finding.advice is None
+        assert finding.settle is not None
+
+
 def test_an_engine_without_such_a_statement_gets_words() -> None:
     run_case = joined("convert(towns.town using utf8mb4) = orders.town")
     (finding,) = unused_index.find(replace(run_case, advice={}))
@@ -73,7 +109,7 @@ def test_an_engine_without_such_a_statement_gets_words() -> None:
 def test_the_statement_declares_one_column_as_the_other(engine: str) -> None:
     request = RunRequest(workload="tpch", engine=engine, scale=1)
     changed = followed(request, ALIKE, find_engine(engine))
-    assert changed.text == "towns.town with the character set of orders.town"
+    assert changed.text == "towns.town declared as orders.town"
     (sql,) = changed.request.prepare.values()
     assert "alter table `towns` modify `town`" in sql
     assert "own.table_name = 'towns'" in sql
@@ -88,5 +124,5 @@ def test_a_running_server_is_left_alone() -> None:
 
 def test_other_engines_say_that_they_have_no_such_statement() -> None:
     request = RunRequest(workload="tpch", engine="postgresql", scale=1)
-    with pytest.raises(UsageError, match="no statement that changes the character set"):
+    with pytest.raises(UsageError, match="no statement that changes the type or character set"):
         followed(request, ALIKE, find_engine("postgresql"))

@@ -103,6 +103,11 @@ class TestPlans:
         (read,) = made.root.children
         assert (read.index, read.rows, read.loops) == ("PRIMARY", 1, 1)
 
+    def test_a_table_whose_access_is_chosen_for_each_row_is_shown(self) -> None:
+        (scan,) = [node for node in plan("range_checked").root.walk() if node.operator == "scan"]
+        assert (scan.object, scan.loops, scan.rows) == ("t", 134, 134)
+        assert scan.seconds == pytest.approx(2.62, abs=0.01)
+
     def test_a_row_that_was_read_while_planning_has_no_count(self) -> None:
         (node,) = plan("constant").root.walk()
         assert (node.native, node.rows, node.loops) == ("const", None, None)

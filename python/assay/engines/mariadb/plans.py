@@ -40,6 +40,8 @@ AROUND = {
 TEMPORARY_TABLE, OTHER_TIME = "temporary_table", "r_other_time_ms"
 UNIONS = ("union_result", "recursive_union")
 JOINED_BY_BUFFER = "block-nl-join"
+# Steps around a table whose access path is chosen anew for each row of the tables before it.
+CHOSEN_PER_ROW = ("range-checked-for-each-record", "full-scan-on-null_key")
 # Kinds of join buffers that are looked up by a hash of the key.
 HASHED = ("BNLH", "BKAH")
 CHANGES = ("insert", "update", "delete")
@@ -116,7 +118,13 @@ def _pipeline(part: JsonObject, above: _Above) -> PlanNode:
     return replace(made, children=made.children + below) if below else made
 
 
+def _within(part: JsonObject) -> JsonObject:
+    """Return the step with the table of a step that chooses the table's access path."""
+    return next((part[kind] for kind in CHOSEN_PER_ROW if kind in part), part)
+
+
 def _unqueried(part: JsonObject, above: _Above) -> PlanNode:
+    part = _within(part)
     for kind, operator in AROUND.items():
         if kind in part:
             return _around(kind, operator, part[kind], above)
@@ -188,7 +196,7 @@ def _joined(items: list[JsonObject], above: _Above) -> PlanNode:
     prefix = Prefix(estimated=above.loops)
     for item in items:
         buffered = item.get(JOINED_BY_BUFFER)
-        part = buffered or item
+        part = buffered or _within(item)
         right = _pipeline(part, _Above(above.loops, above.cut_short))
         table = _item_table(part)
         prefix = prefix.joined(table, buffered)

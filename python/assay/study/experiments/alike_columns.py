@@ -1,4 +1,4 @@
-"""Experiment that gives a column the character set of the column with which it is compared."""
+"""Experiment that declares a column as the one with which it is compared."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ def _follow(request: RunRequest, advice: Advice, engine: EngineFolder) -> Change
         raise CannotError("it changes a column of a table, and the server is not Assay's own")
     facts = engine.advising()
     if KIND not in facts.statements:
-        raise CannotError("it has no statement that changes the character set of a column")
+        raise CannotError("it has no statement that changes the type or character set of a column")
     template = (engine.folder / facts.statements[KIND]).read_text(encoding="utf-8")
     (column,) = advice.columns
     like_table, _, like_column = advice.values["like"].partition(".")
     sql = alike_statement(
         template, (advice.subject, column), (like_table, like_column), facts.quote
     )
-    label = f"{advice.subject}.{column} with the character set of {advice.values['like']}"
+    label = f"{advice.subject}.{column} declared as {advice.values['like']}"
     return ChangedRun(label, request.changed(prepare={**request.prepare, label: sql}))
 
 
 experiment = Experiment(
     kind=KIND,
-    changes="the character set and the collation of a column",
+    changes="the character set and the collation of a column, and the type of a number",
     set_up=SET_UP,
     undo=UNDO,
     follow=_follow,

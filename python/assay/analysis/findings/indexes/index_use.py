@@ -45,6 +45,9 @@ _HINT = re.compile(
 )
 _NOT_INDEXED = re.compile(r"\bnot\s+indexed\b", re.IGNORECASE)
 _TEXT_TYPES = ("char", "text")
+_NUMBER_TYPE = re.compile(
+    r"(?:tiny|small|medium|big)?int|integer|serial|decimal|numeric", re.IGNORECASE
+)
 # A comparison of a column with an unquoted number.
 _NUMBER = r"{}\s*=\s*-?\d[\d.]*(?![\w'])"
 # String literals, and qualifiers (database and table) before a column's name.
@@ -55,10 +58,13 @@ _PARAMETER = re.compile(r"[$][\w]+|[?]")
 _CALL = re.compile(r"(?<![\w.])(\w+)\(")
 # A conversion that MySQL and MariaDB add if compared columns differ in their character set.
 _CHARACTER_SET = re.compile(r"convert\(.*\busing\s+\w+\s*\)", re.IGNORECASE | re.DOTALL)
-# The other side of a comparison, if it is a column.
+# A conversion that MySQL adds if a text is compared with a number.
+_AS_NUMBER = re.compile(r"cast\([^()]+ as double\)", re.IGNORECASE)
+# The other side of a comparison, if it is a column, perhaps converted to a number.
 _OTHER_COLUMN = r"(?:[`\"]?\w+[`\"]?\.)?[`\"]?(\w+)[`\"]?\.[`\"]?(\w+)[`\"]?"
-_EQUAL_AFTER = re.compile(rf"\s*=\s*{_OTHER_COLUMN}(?![\w.(`\"])")
-_EQUAL_BEFORE = re.compile(rf"(?<![\w.`\"]){_OTHER_COLUMN}\s*=\s*$")
+_OTHER_SIDE = rf"(?:cast\()?{_OTHER_COLUMN}(?: as double\))?"
+_EQUAL_AFTER = re.compile(rf"\s*=\s*{_OTHER_SIDE}(?![\w.(`\"])", re.IGNORECASE)
+_EQUAL_BEFORE = re.compile(rf"(?<![\w.`\"]){_OTHER_SIDE}\s*=\s*$", re.IGNORECASE)
 _CAST = r"(?:\({0}\)|{0})::\"?\w+[\w ]*(?:\([\d,]+\))?"
 # An equality of two columns, which are not parts of longer expressions.
 _EQUAL = re.compile(r"(?<![\w.+(])((?:\w+\.)?\w+)\s*=\s*((?:\w+\.)?\w+)(?![\w.(])")
@@ -96,8 +102,8 @@ class Unused:
         settle: Measurement that would show whether the index finds few rows; None if it is known.
         numbers_in: Operation that compares the column, which is text, with a number; None if it
             does not.
-        like: Column, as `table.column`, whose character set would make the index usable; None if
-            no such column is known.
+        alike: Column to declare as another one so that the index is usable, and this other one,
+            each as `table.column`; None if they are not known.
         is_enough: Whether another index on the same column would stay unused, too.
     """
 
@@ -110,7 +116,7 @@ class Unused:
     hinted: str | None = None
     settle: str | None = None
     numbers_in: str | None = None
-    like: str | None = None
+    alike: tuple[str, str] | None = None
     is_enough: bool = False
 
 
@@ -143,9 +149,9 @@ def _changed_advice(case: Case, unused: Unused, gain_share: float) -> Advice | N
     if not index.valid and index.mend is not None:
         values = {"statement": index.mend, "name": index.name}
         return Advice("index", index.table, values, gain_share)
-    if unused.like is not None and case.can("alike-columns"):
-        values = {"columns": _leading(index), "like": unused.like}
-        return Advice("alike-columns", index.table, values, gain_share)
+    if unused.alike is not None and case.can("alike-columns"):
+        (table, _, column), like = unused.alike[0].partition("."), unused.alike[1]
+        return Advice("alike-columns", table, {"columns": column, "like": like}, gain_share)
     return None
 
 
@@ -325,7 +331,7 @@ def _condition_reason(
         to_try = f"compare {column} with a value of its own type, so that {column} is not converted"
         return Unused(index, why, to_try, at, key=_key(converted))
     return _called_value(index, condition, column, (bare, name), at) or _unlike_columns(
-        index, bare.strip("() "), column, scan
+        case, index, bare.strip("() "), column, scan
     )
 
 
@@ -377,7 +383,10 @@ def _call_reason(index: Index, column: str, condition: str, call: slice, at: str
         to_try = (
             f"give {column} the character set of {like or 'the column with which it is compared'}"
         )
-        return Unused(index, why, to_try, at, like=like)
+        alike = None if like is None else (f"{index.table}.{column}", like)
+        return Unused(index, why, to_try, at, alike=alike)
+    if _AS_NUMBER.fullmatch(called) and (other := _compared_column(condition, call, index.table)):
+        return _text_as_number(index, column, other, at)
     why = f"the condition calls a function of {column}: {called}"
     to_try = f"compare {column} itself, or an index of {index.table} for the expression {called}"
     return Unused(index, why, to_try, at, key=_key(called))
@@ -396,7 +405,9 @@ def _compared_column(condition: str, call: slice, table: str) -> str | None:
     return f"{found[1]}.{found[2]}"
 
 
-def _unlike_columns(index: Index, condition: str, column: str, scan: Timed) -> Unused | None:
+def _unlike_columns(
+    case: Case, index: Index, condition: str, column: str, scan: Timed
+) -> Unused | None:
     """Return an index that each loop of a join passes over for a whole scan; None without loops.
 
     An engine that looks rows up for each row of another table takes an index for it if it can. So
@@ -411,10 +422,26 @@ def _unlike_columns(index: Index, condition: str, column: str, scan: Timed) -> U
     ]
     if not others or _EITHER.search(condition) or (scan.node.loops or 1.0) <= 1.0:
         return None
-    other = others[0]
+    other, at = others[0], f"plan:{scan.operation}"
+    if _is_text(index) and _is_number(case, other):
+        return _text_as_number(index, column, other, at)
     why = f"{column} is compared with {other}, and the columns may differ in type or collation"
     to_try = f"give {column} and {other} the same type and collation, or convert {other}"
-    return Unused(index, why, to_try, f"plan:{scan.operation}", settle=ALIKE)
+    return Unused(index, why, to_try, at, settle=ALIKE)
+
+
+def _text_as_number(index: Index, column: str, other: str, at: str) -> Unused:
+    """Return an index on a text column that is compared with a number of another table."""
+    own = f"{index.table}.{column}"
+    why = f"{own} is text, {other} is a number, and both are converted to be compared"
+    return Unused(index, why, f"declare {other} as {own}", at, alike=(other, own))
+
+
+def _is_number(case: Case, column: str) -> bool:
+    """Return True if a column, as `table.column`, is declared as a number."""
+    table, _, name = column.lower().rpartition(".")
+    declared = case.column_types.get(table, {}).get(name, "")
+    return _NUMBER_TYPE.match(declared) is not None
 
 
 def _key(expression: str) -> str | None:

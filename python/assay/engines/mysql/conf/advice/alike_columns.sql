@@ -1,5 +1,6 @@
 set @assay_change = (
-  select concat('alter table $table modify $column ', own.column_type,
+  select concat('alter table $table modify $column ',
+                if(own.character_set_name is null, other.column_type, own.column_type),
                 ' character set ', other.character_set_name, ' collate ', other.collation_name,
                 if(own.is_nullable = 'NO', ' not null', ''))
   from information_schema.columns as own
