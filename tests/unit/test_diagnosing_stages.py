@@ -16,13 +16,14 @@ from assay.model.finding import Advice, Finding
 from assay.record.layout import STATUS_COMPLETE
 from assay.record.reader import Run, took_s
 from assay.record.seal import write_seal
+from assay.report.diagnosis.document import verdict_words
 from assay.running.asked.request import RunRequest
 from assay.study.diagnosing import racing, stages
-from assay.study.diagnosing.candidates import Candidate, candidates_of
+from assay.study.diagnosing.candidates import Candidate, Slowing, candidates_of
 from assay.study.diagnosing.stages import Diagnosing
 from assay.study.several import Begun, Terms
 from tests.conftest import write_stream
-from tests.records import write_run
+from tests.records import OPERATIONS, write_run
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -73,7 +74,7 @@ class Runs:
         part = next(part for part in study.parts if part.name in (terms.parts or ()))
         for variant in part.variants:
             run_id = f"run-{len(self.begun)}"
-            factors = {} if variant.name == stages.BASELINE else self.factors
+            factors = {} if variant == part.variants[0] else self.factors
             before = len(self.requests.get(variant.name, ()))
             noise = 0.001 * (len(self.begun) % 3) + self.noisy.get(variant.name, 0.0) * (before % 2)
             stretched(write_run(self.place, run_id=run_id), factors, noise)
@@ -232,7 +233,7 @@ def test_trials_without_a_verdict_in_sight_go_on_if_there_are_no_others(
     noisy = {CHANGE: 1.0, "threads=2": 1.0}
     step, runs = first_step(tmp_path, monkeypatch, {}, *two_causes("q02"), noisy=noisy)
     assert step.kept is None
-    assert {len(requests) for requests in runs.requests.values()} == {racing.ROUNDS_MAX}
+    assert {len(requests) for requests in runs.requests.values()} == {racing.TRIED_ROUNDS_MAX}
 
 
 def test_a_step_with_a_confirmed_cause_does_not_wait_for_a_far_verdict(
@@ -355,6 +356,32 @@ def test_a_resource_is_slowed_if_the_optimiser_would_use_no_index(
     way, runs = whole_way(tmp_path, monkeypatch, {}, [[]], further=[wide], slowed=bound)
     assert {tried.change for tried in way.steps[0].tried} == {bound.change}
     assert set(runs.requests) == {stages.BASELINE, bound.change}
+
+
+def slowed_cpu() -> Candidate:
+    """The CPU, slowed by the factor 2."""
+    slowing = Slowing(2.0, "cpu measured, not slowed", REQUEST.changed(slow={"cpu": 1.0}))
+    bound = candidate(replace(cause("q01", "bound-by"), operations=()), slow={"cpu": 2.0})
+    return replace(bound, change="cpu slowed by the factor 2", slowing=slowing, stays=False)
+
+
+@pytest.mark.parametrize(
+    ("noise", "rounds"),
+    [(0.7, (racing.SLOWED_ROUNDS_ENOUGH + 1, racing.TRIED_ROUNDS_MAX - 1)), (6.0, (5, 5))],
+)
+def test_a_slowed_resource_goes_on_while_its_verdict_is_in_sight(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, noise: float, rounds: tuple[int, int]
+) -> None:
+    bound = slowed_cpu()
+    factors = dict.fromkeys(OPERATIONS, 1.5)
+    noisy = {bound.change: noise}
+    way, runs = whole_way(tmp_path, monkeypatch, factors, [[]], slowed=bound, noisy=noisy)
+    (tried,) = way.steps[0].tried
+    count = len(runs.requests[bound.change])
+    assert rounds[0] <= count <= rounds[1]
+    assert tried.judgement.verdict == ("undecided" if noise > 1 else "confirmed")
+    # Rounds that the diagnosis would not make are not promised.
+    assert " more would" not in verdict_words(tried.judgement, 5.0)
 
 
 class TestTheErrorProbability:

@@ -26,6 +26,8 @@ ALPHA = 0.05
 GAIN_MIN = 0.03
 # If more rounds would be needed, their number is not reported.
 ROUNDS_MAX = 200
+# Maximum rounds of one cause in a step of a diagnosis.
+TRIED_ROUNDS_MAX = 12
 # Another operation counts as slower if it loses more than this share of its time.
 SLOWER_MIN = 0.05
 # A resource on which less of the time depends does not bound a run.

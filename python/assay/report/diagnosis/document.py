@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, cast
 
+from assay.analysis.diagnose.judging import TRIED_ROUNDS_MAX
 from assay.analysis.diagnose.way import interactions, points
 from assay.analysis.findings.operation_shares import names_text
 from assay.analysis.host.memory import memory_peaks
@@ -212,6 +213,8 @@ def _needed_words(judgement: Judgement, run_s: float | None) -> str:
     needed = judgement.rounds_needed
     if needed is None:
         return ", and many more would not"
+    if needed > TRIED_ROUNDS_MAX:
+        return f"; {needed} would, if they are alike, and a step makes at most {TRIED_ROUNDS_MAX}"
     more = needed - judgement.rounds
     took = "" if run_s is None else f", {duration_text(2 * more * run_s)}"
     return f"; {more} more would, if they are alike{took}"

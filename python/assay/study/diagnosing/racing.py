@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from assay.analysis.diagnose.judging import ALPHA
+from assay.analysis.diagnose.judging import ALPHA, TRIED_ROUNDS_MAX
 from assay.analysis.diagnose.way import Tried
 from assay.report.diagnosis.spoiling import spoiled_by_change
 
@@ -17,15 +17,15 @@ if TYPE_CHECKING:
     from assay.record.reader import Run
     from assay.study.diagnosing.candidates import Candidate
 
-# Maximum rounds of one cause, and number of rounds after which a step with a confirmed cause does
-# not wait for a cause that seems larger.
-ROUNDS_MAX, ROUNDS_ENOUGH = 12, 6
+# Number of rounds after which a step with a confirmed cause does not wait for a cause that seems
+# larger.
+ROUNDS_ENOUGH = 6
 # The variation of fewer rounds does not tell how many rounds a verdict will need.
 ROUNDS_TO_PREDICT = 4
 # Minimum rounds for a verdict: the next step would need as many for a cause that this step drops.
 ROUNDS_MIN = 3
-# Maximum rounds of a slowed resource, whose effect is large where it counts.
-SLOWED_ROUNDS_MAX = 5
+# Rounds of a slowed resource without a verdict in sight, whose effect is large where it counts.
+SLOWED_ROUNDS_ENOUGH = 5
 # Part of the error probability for changes that no finding advises.
 FURTHER_PART = 0.2
 
@@ -51,7 +51,10 @@ class Racing:
     @property
     def is_over(self) -> bool:
         """Return True if the trial of the change needs no more runs."""
-        if self.failed is not None or len(self.rounds) >= self._rounds_max:
+        if self.failed is not None or len(self.rounds) >= TRIED_ROUNDS_MAX:
+            return True
+        is_slowed = self.candidate.slowing is not None
+        if is_slowed and len(self.rounds) >= SLOWED_ROUNDS_ENOUGH and not self.is_hopeful:
             return True
         return bool(self.verdicts) and not self.open_places
 
@@ -61,7 +64,7 @@ class Racing:
         judged = [self.verdicts[place][0] for place in self.open_places if place in self.verdicts]
         needed = [judgement.rounds_needed for judgement in judged]
         soonest = min((rounds for rounds in needed if rounds is not None), default=math.inf)
-        return soonest - len(self.rounds) if soonest <= self._rounds_max else math.inf
+        return soonest - len(self.rounds) if soonest <= TRIED_ROUNDS_MAX else math.inf
 
     @property
     def is_hopeful(self) -> bool:
@@ -78,10 +81,6 @@ class Racing:
         judged = [self.verdicts[place][0] for place in self.open_places if place in self.verdicts]
         least = self.candidate.gain_min / 2
         return all(one.gain is not None and one.gain.share < least for one in judged)
-
-    @property
-    def _rounds_max(self) -> int:
-        return ROUNDS_MAX if self.candidate.slowing is None else SLOWED_ROUNDS_MAX
 
     @property
     def open_places(self) -> list[int]:
