@@ -62,6 +62,7 @@ class Runs:
     terms: Terms = field(default_factory=Terms)
     begun: list[Begun] = field(default_factory=list)
     requests: dict[str, list[RunRequest]] = field(default_factory=dict)
+    by_change: dict[str, dict[str, float]] = field(default_factory=dict)
 
     @property
     def directory(self) -> Path:
@@ -74,7 +75,8 @@ class Runs:
         part = next(part for part in study.parts if part.name in (terms.parts or ()))
         for variant in part.variants:
             run_id = f"run-{len(self.begun)}"
-            factors = {} if variant == part.variants[0] else self.factors
+            factors = self.by_change.get(variant.name, self.factors)
+            factors = {} if variant == part.variants[0] else factors
             before = len(self.requests.get(variant.name, ()))
             noise = 0.001 * (len(self.begun) % 3) + self.noisy.get(variant.name, 0.0) * (before % 2)
             stretched(write_run(self.place, run_id=run_id), factors, noise)
@@ -123,9 +125,10 @@ def whole_way(
     run_s: float | None = None,
     further: Sequence[Candidate] = (),
     slowed: Candidate | None = None,
+    by_change: dict[str, dict[str, float]] | None = None,
 ) -> tuple[Way, Runs]:
     """A diagnosis with these candidates of each step, and its runs."""
-    runs = Runs(place, factors, noisy or {}, run_s)
+    runs = Runs(place, factors, noisy or {}, run_s, by_change=by_change or {})
     monkeypatch.setattr(stages, "summarise", lambda _: SimpleNamespace(findings=(), time=None))
     monkeypatch.setattr(stages, "slowed_candidate", lambda *_: slowed)
     left = list(further)

@@ -237,8 +237,9 @@ def _remember(document: DiagnoseDocument, directory: Path, place: Path) -> None:
     for step in document["steps"]:
         for tried in step["tried"]:
             of = directory.name, tried["key"], tried["change"]
-            # A slowed resource was no prediction.
-            if tried["verdict"] == "undecided" or tried["dependence"] is not None or of in recorded:
+            # A slowed resource and a change that is left out again were no predictions.
+            no_prediction = tried["dependence"] is not None or tried.get("takes_back") is not None
+            if tried["verdict"] == "undecided" or no_prediction or of in recorded:
                 continue
             row = decided_prediction(document, tried, directory.name, now)
             append_prediction(place, row)

@@ -7,7 +7,7 @@ any number of rounds (`stats.anytime`), so the experiment may stop as soon as it
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from assay.analysis.operations import geometric_mean
@@ -82,6 +82,8 @@ class Judgement:
         dependence: Share of the time that depends on a resource that was slowed; None for changes
             that remove a cause.
         gain_min: Smallest gain that counts, as a share of the time.
+        loss_min: Smallest loss that counts, for a change that leaves out an earlier one; None for
+            other changes.
     """
 
     verdict: CauseVerdict
@@ -94,6 +96,7 @@ class Judgement:
     slower: tuple[Slower, ...] = ()
     dependence: Dependence | None = None
     gain_min: float = GAIN_MIN
+    loss_min: float | None = None
 
     @property
     def saved_s(self) -> float:
@@ -148,6 +151,36 @@ def judge(
     return Judgement(
         verdict, names, gain, whole, len(rounds), needed, slower=slower, gain_min=gain_min
     )
+
+
+def judge_superfluous(
+    rounds: Sequence[tuple[Times, Times]], operations: Sequence[str], alpha: float = ALPHA
+) -> Judgement:
+    """Return the verdict on an earlier change from rounds of (run with it, run without it).
+
+    The change is confirmed as superfluous if the loss without it is less than `SLOWER_MIN`, also of
+    other operations. It is refuted as superfluous if the loss is larger.
+
+    Args:
+        rounds: Rounds in which both runs succeeded, in their order.
+        operations: Operations for which the change was made; empty means all.
+        alpha: Probability of a wrong verdict, over all interim evaluations together.
+    """
+    judged = judge(rounds, operations, alpha)
+    if judged.gain is None:
+        return replace(judged, loss_min=SLOWER_MIN)
+    verdict: CauseVerdict = "undecided"
+    if judged.gain.interval is not None:
+        verdict = "confirmed" if judged.gain.interval[0] > -SLOWER_MIN else verdict
+        intervals = (gain.interval for gain in (judged.gain, judged.whole) if gain is not None)
+        is_longer = any(ends is not None and ends[1] < -SLOWER_MIN for ends in intervals)
+        verdict = "refuted" if is_longer or judged.slower else verdict
+    needed = None
+    if verdict == "undecided":
+        logs = _logs(judged_times(rounds, operations)[1])
+        room = abs(math.fsum(logs) / len(logs) - math.log(1 + SLOWER_MIN))
+        needed = _rounds_needed(logs, alpha, room)
+    return replace(judged, verdict=verdict, rounds_needed=needed, loss_min=SLOWER_MIN)
 
 
 def judge_slowed(

@@ -151,6 +151,7 @@ def _tried(
         "whole": _gain(judgement.whole),
         "dependence": _dependence(judgement.dependence),
         "slower": [{"operation": op.operation, "share": op.share} for op in judgement.slower],
+        "takes_back": tried.takes_back,
         "memory": _most_and_least(tried.rounds, _peak_bytes),
         "disk": _most_and_least(tried.rounds, _data_bytes),
         "set_up_s": _set_up_s(tried),
@@ -165,6 +166,8 @@ def verdict_words(judgement: Judgement, run_s: float | None) -> str:
     """Return a clause on the measurements that a verdict on a cause is based on."""
     if judgement.dependence is not None and judgement.verdict != "undecided":
         return _dependence_words(judgement.dependence)
+    if judgement.loss_min is not None and judgement.verdict != "undecided":
+        return _superfluous_words(judgement)
     return _gain_words(judgement, run_s)
 
 
@@ -184,6 +187,21 @@ def _gain_words(judgement: Judgement, run_s: float | None) -> str:
             return f"without it the time{of} is longer, by {percent_text(-most)} at least"
         return f"without it less than {percent_text(judgement.gain_min)} of the time{of} is saved"
     return _undecided_words(judgement, run_s)
+
+
+def _superfluous_words(judgement: Judgement) -> str:
+    """Return a clause on the loss without an earlier change, for a decided verdict."""
+    gain, names = judgement.gain, names_text(judgement.operations)
+    low, high = (-1.0, 1.0) if gain is None or gain.interval is None else gain.interval
+    time = f"without it the time of {names or 'all operations'} is"
+    if judgement.verdict == "confirmed" and low > 0:
+        return f"no longer needed: {time} shorter, by {percent_text(low)} at least"
+    if judgement.verdict == "confirmed":
+        return f"no longer needed: {time} {percent_text(-low)} longer at most"
+    if high < 0:
+        return f"still needed: {time} longer, by {percent_text(-high)} at least"
+    others = names_text([operation.operation for operation in judgement.slower])
+    return f"still needed: without it {others or 'the whole'} takes longer"
 
 
 def _dependence_words(dependence: Dependence) -> str:
@@ -234,7 +252,7 @@ def _why_not(tried: Tried, experiment: Experimented) -> str | None:
         return f"it changes {experiment['changes']}; {experiment['gain_means']}"
     if (spoiled := spoiled_by_change(tried.rounds)) is not None:
         return spoiled
-    if judgement.saved_s <= 0:
+    if judgement.saved_s <= 0 and tried.takes_back is None:
         return "other operations take longer by more than is saved"
     return None
 

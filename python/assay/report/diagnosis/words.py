@@ -96,7 +96,9 @@ def _of_data(tried: TriedCause) -> Iterator[str]:
 
 def beside(tried: TriedCause) -> Iterator[str]:
     """Yield a sentence on each side effect of a change."""
-    for operation in tried["slower"]:
+    # The verdict on a change that is left out again names these operations.
+    slower = tried["slower"] if tried.get("takes_back") is None else []
+    for operation in slower:
         least = percent_text(operation["share"])
         yield f"{operation['operation']} takes longer with it, by {least} at least"
     before, after = tried["memory"]

@@ -76,7 +76,8 @@ class Racing:
     @property
     def _seems_useless(self) -> bool:
         """Return True if the rounds so far show less than half of the smallest gain that counts."""
-        if len(self.rounds) < ROUNDS_MIN or self.candidate.slowing is not None:
+        without_gain = self.candidate.slowing is not None or self.candidate.takes_back is not None
+        if len(self.rounds) < ROUNDS_MIN or without_gain:
             return False
         judged = [self.verdicts[place][0] for place in self.open_places if place in self.verdicts]
         least = self.candidate.gain_min / 2
@@ -111,7 +112,14 @@ class Racing:
         """Return the results of the rounds, one for each cause; empty without a round."""
         change, kind = self.candidate.change, self.candidate.kind
         return [
-            Tried(self.candidate.causes[place], change, kind, judgement, tuple(self.rounds[:count]))
+            Tried(
+                self.candidate.causes[place],
+                change,
+                kind,
+                judgement,
+                tuple(self.rounds[:count]),
+                self.candidate.takes_back,
+            )
             for place, (judgement, count) in sorted(self.verdicts.items())
         ]
 
@@ -123,20 +131,32 @@ class Trials:
     Attributes:
         advised: Changes that findings advise, or the slowed resource.
         further: Changes that no finding advises.
+        superfluous: Runs without a kept change.
     """
 
     advised: tuple[Racing, ...]
     further: tuple[Racing, ...]
+    superfluous: tuple[Racing, ...] = ()
 
 
-def trials(advised: Sequence[Candidate], further: Sequence[Candidate]) -> Trials:
+def trials(
+    advised: Sequence[Candidate],
+    further: Sequence[Candidate],
+    superfluous: Sequence[Candidate] = (),
+) -> Trials:
     """Return the trials of a step, which share the error probability, whenever each begins.
 
     The changes that no finding advises have a small part of it, because their gain must be large.
+    So have those that leave out a kept change; a resource that is slowed after them has the rest.
     """
+    whole = ALPHA
+    if superfluous:
+        whole -= FURTHER_PART * ALPHA
     part = FURTHER_PART if advised and further else float(not advised)
     return Trials(
-        _of_equal_alpha(advised, (1 - part) * ALPHA), _of_equal_alpha(further, part * ALPHA)
+        _of_equal_alpha(advised, (1 - part) * whole),
+        _of_equal_alpha(further, part * whole),
+        _of_equal_alpha(superfluous, ALPHA - whole),
     )
 
 
@@ -177,13 +197,16 @@ def is_worth_waiting(racer: Racing, best: Racing, round_: int) -> bool:
 
 
 def best_of(racing: Sequence[Racing]) -> Racing | None:
-    """Return the change that saves most of a confirmed cause, with right answers; None without."""
+    """Return the change that saves most of a confirmed cause, with right answers; None without.
+
+    A change that leaves out a superfluous one need not save time.
+    """
     saving = {
         number: racer.saved_s(place)
         for number, racer in enumerate(racing)
         if racer.candidate.stays
         and (place := racer.best_place) is not None
-        and racer.saved_s(place) > 0
+        and (racer.saved_s(place) > 0 or racer.candidate.takes_back is not None)
         and not racer.spoils()
     }
     best = max(saving, key=lambda number: saving[number], default=None)
