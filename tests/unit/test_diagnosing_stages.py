@@ -16,12 +16,13 @@ from assay.model.finding import Advice, Finding
 from assay.record.layout import STATUS_COMPLETE
 from assay.record.reader import Run, took_s
 from assay.record.seal import write_seal
-from assay.report.diagnosis.document import verdict_words
+from assay.report.diagnosis.document import diagnose_document, verdict_words
 from assay.running.asked.request import RunRequest
 from assay.study.diagnosing import racing, stages
 from assay.study.diagnosing.candidates import Candidate, Slowing, candidates_of
 from assay.study.diagnosing.stages import Diagnosing
 from assay.study.several import Begun, Terms
+from assay.study.variants import Planned
 from tests.conftest import write_stream
 from tests.records import OPERATIONS, write_run
 
@@ -29,11 +30,22 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from assay.analysis.diagnose.way import Step, Way
+    from assay.report.documents.diagnose import Experimented
     from assay.study.variants import Study
 
 REQUEST = RunRequest(workload="tpch", engine="duckdb", scale=0.01)
 HISTORY = Calibration(Record(0, 0, 0, None), {})
 CHANGE = "threads=1"
+DECLARED: dict[str, Experimented] = {
+    "setting": {
+        "kind": "setting",
+        "changes": "a setting",
+        "set_up": "",
+        "undo": "",
+        "stays": True,
+        "gain_means": None,
+    }
+}
 
 
 def cause(operation: str, method: str = "spill", advice: Advice | None = None) -> Finding:
@@ -61,18 +73,34 @@ class Runs:
     run_s: float | None = None
     terms: Terms = field(default_factory=Terms)
     begun: list[Begun] = field(default_factory=list)
+    compared: list[tuple[str, ...]] = field(default_factory=list)
     requests: dict[str, list[RunRequest]] = field(default_factory=dict)
     by_change: dict[str, dict[str, float]] = field(default_factory=dict)
+    remarks: list[str] = field(default_factory=list)
+    told_at: list[int] = field(default_factory=list)
 
     @property
     def directory(self) -> Path:
         return self.place
+
+    @property
+    def watcher(self) -> Any:
+        return SimpleNamespace(remark=self.remark)
+
+    def remark(self, text: str) -> None:
+        self.remarks.append(text)
+        self.told_at.append(len(self.begun))
 
     def begin(self, study: Study) -> None:
         """The study needs no directory."""
 
     def make(self, study: Study, terms: Terms) -> Any:
         part = next(part for part in study.parts if part.name in (terms.parts or ()))
+        self.compared.append(terms.compared)
+        seconds = (self.run_s or 0.0) * (len(self.begun) + len(part.variants))
+        if self.terms.budget_s is not None and seconds > self.terms.budget_s:
+            planned = SimpleNamespace(stands_for=(Planned(part.name, "", 1),))
+            return SimpleNamespace(left_out=(planned,))
         for variant in part.variants:
             run_id = f"run-{len(self.begun)}"
             factors = self.by_change.get(variant.name, self.factors)
@@ -126,9 +154,10 @@ def whole_way(
     further: Sequence[Candidate] = (),
     slowed: Candidate | None = None,
     by_change: dict[str, dict[str, float]] | None = None,
+    ends_s: float | None = None,
 ) -> tuple[Way, Runs]:
     """A diagnosis with these candidates of each step, and its runs."""
-    runs = Runs(place, factors, noisy or {}, run_s, by_change=by_change or {})
+    runs = Runs(place, factors, noisy or {}, run_s, Terms(ends_s), by_change=by_change or {})
     monkeypatch.setattr(stages, "summarise", lambda _: SimpleNamespace(findings=(), time=None))
     monkeypatch.setattr(stages, "slowed_candidate", lambda *_: slowed)
     left = list(further)
@@ -385,6 +414,43 @@ def test_a_slowed_resource_goes_on_while_its_verdict_is_in_sight(
     assert tried.judgement.verdict == ("undecided" if noise > 1 else "confirmed")
     # Rounds that the diagnosis would not make are not promised.
     assert " more would" not in verdict_words(tried.judgement, 5.0)
+
+
+class TestShortBudget:
+    """The events of the run before the rounds take 3.3 s."""
+
+    @pytest.mark.parametrize(
+        ("ends_s", "told_at"), [(12.0, 0), (22.0, 2), (60.0, None)], ids=["pilot", "round", "long"]
+    )
+    def test_it_is_told_as_soon_as_it_is_certain(
+        self,
+        tmp_path: Path,
+        monkeypatch: pytest.MonkeyPatch,
+        ends_s: float,
+        told_at: int | None,
+    ) -> None:
+        """A round of two runs takes 10 s, and three rounds are needed."""
+        able = [[candidate(cause("q01"))]]
+        way, runs = whole_way(tmp_path, monkeypatch, {"q01": 0.5}, able, run_s=5.0, ends_s=ends_s)
+        assert (runs.told_at or [None])[0] == told_at
+        assert len(runs.remarks) == (told_at is not None)
+        left = diagnose_document(way, [], DECLARED, HISTORY, 5.0)["left"]
+        assert ("--budget" in left) is (told_at is not None)
+        if told_at is not None:
+            assert way.shortage is not None
+            assert way.shortage.enough_s == pytest.approx(30.0, abs=0.1)
+            assert left.startswith(runs.remarks[0])
+            assert "at least 3 rounds" in left
+            assert "--budget 40s" in left
+
+    def test_the_comparison_with_the_nearest_verdict_is_the_most_important(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        noisy = {CHANGE: 1.0}
+        factors = {"q01": 0.5, "q02": 0.99}
+        _, runs = first_step(tmp_path, monkeypatch, factors, *two_causes("q02"), noisy=noisy)
+        assert runs.compared[0] == (stages.BASELINE, CHANGE, "threads=2")
+        assert (stages.BASELINE, "threads=2", CHANGE) in runs.compared
 
 
 class TestTheErrorProbability:

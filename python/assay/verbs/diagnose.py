@@ -107,8 +107,9 @@ def diagnose(
     budget_s = asked_budget_s(budget or DIAGNOSE_BUDGET)
     asked = _asked(what, options, place, watching, again=again)
     run_s = took_s(asked.pilot)
-    if asked.pilot_is_part and budget_s is not None:
-        budget_s = max(0.0, budget_s - (run_s or 0.0))
+    used_s = (run_s or 0.0) if asked.pilot_is_part else 0.0
+    if budget_s is not None:
+        budget_s = max(0.0, budget_s - used_s)
     terms = Terms(budget_s)
     about = {**asked.about, "allow_changes": allow_changes}
     first_s = budget_s if again else _first_budget_s(about, place, budget_s)
@@ -125,7 +126,7 @@ def diagnose(
     series = Series(purpose, place, watching, terms, again)
     history = _known_before(asked.pilot, place)
     diagnosing = Diagnosing(
-        asked.base, asked.pilot, series, history, allow_changes, budget_s=first_s
+        asked.base, asked.pilot, series, history, allow_changes, budget_s=first_s, used_s=used_s
     )
     way = diagnosing.carry_out()
     document = diagnose_document(way, names, _declared(), history, run_s)

@@ -71,6 +71,19 @@ class Step:
 
 
 @dataclass(frozen=True)
+class Shortage:
+    """The time limit that a diagnosis needs for its first verdict, if its own is too short.
+
+    Attributes:
+        rounds: Smallest number of rounds with which a verdict is possible.
+        enough_s: Seconds that these rounds and everything before them take.
+    """
+
+    rounds: int
+    enough_s: float
+
+
+@dataclass(frozen=True)
 class Way:
     """All steps of a diagnosis, and the reason why it ended.
 
@@ -79,11 +92,13 @@ class Way:
         ending: Reason for the end of the diagnosis.
         last: The run with all adopted changes. The findings of this run are the remaining
             causes.
+        shortage: Time limit for a first verdict; None if the limit did not seem too short.
     """
 
     steps: tuple[Step, ...]
     ending: Ending
     last: Run
+    shortage: Shortage | None = None
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from assay.analysis.load_plan import load_of
 from assay.analysis.summarise import summarise
 from assay.model.units import duration_text, percent_text
 from assay.report.diagnosis.spoiling import spoiled_by_change
-from assay.report.diagnosis.words import dependent_share
+from assay.report.diagnosis.words import dependent_share, shortage_words
 from assay.report.sections.try_ import trial_document
 
 if TYPE_CHECKING:
@@ -300,6 +300,10 @@ def _left(way: Way) -> str:
     )
     ending = ENDINGS[way.ending]
     last = way.steps[-1]
+    tried = [tried for step in way.steps for tried in step.tried if tried.rounds]
+    has_verdict = any(each.judgement.verdict != "undecided" for each in tried)
+    if way.ending == "budget" and way.shortage is not None and not has_verdict:
+        ending = shortage_words(way.shortage)
     if way.ending == "no cause left" and any(
         tried.judgement.verdict == "confirmed" and tried.judgement.dependence is None
         for tried in last.tried

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from assay.model.units import bytes_text, percent_text, seconds_text
@@ -10,6 +11,7 @@ from assay.report.words.run import workload_words
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from assay.analysis.diagnose.way import Shortage
     from assay.report.documents.diagnose import (
         DiagnoseDocument,
         DiagnosisStep,
@@ -22,6 +24,8 @@ MEMORY_MIN = 1.05
 # Disk use is reported if data files grow by this factor. Smaller growth also comes from free space
 # in files.
 DISK_MIN = 1.02
+# Spare part of a suggested budget, because runs vary, and the longest one that is given in seconds.
+SPARE, IN_SECONDS_MAX = 0.05, 300.0
 
 
 def title(document: DiagnoseDocument) -> str:
@@ -75,6 +79,19 @@ def dependent_share(share: float) -> str:
 def signed(share: float) -> str:
     """Return a saved share of time as text, with a minus sign if the time grew."""
     return percent_text(share) if share >= 0 else f"\u2212{percent_text(-share)}"
+
+
+def shortage_words(shortage: Shortage) -> str:
+    """Return a clause on a time limit that is too short for any verdict."""
+    seconds = shortage.enough_s * (1 + SPARE)
+    if seconds <= IN_SECONDS_MAX:
+        enough = f"{math.ceil(seconds / 10) * 10}s"
+    else:
+        enough = f"{math.ceil(seconds / 60)}m"
+    return (
+        f"the budget is too short for a verdict, which needs at least {shortage.rounds} rounds; "
+        f"the same command with --budget {enough} goes on"
+    )
 
 
 def step_words(step: DiagnosisStep) -> str:

@@ -19,6 +19,7 @@ from assay.analysis.try_.trial import mean_times_of, times_for
 from assay.model.errors import RunFailedError
 from assay.record.layout import STATUS_COMPLETE
 from assay.record.reader import Run, took_s
+from assay.report.diagnosis.words import shortage_words
 from assay.study.diagnosing.candidates import Candidate, candidates_of
 from assay.study.diagnosing.further import (
     FURTHER_METHODS,
@@ -41,6 +42,7 @@ from assay.study.diagnosing.racing import (
     on_course,
     trials,
 )
+from assay.study.diagnosing.shortage import budget_shortage
 from assay.study.diagnosing.slowing import slowed_candidate
 from assay.study.diagnosing.superfluous import SUPERFLUOUS, Kept, superfluous_candidates
 from assay.study.several import begun_in
@@ -51,12 +53,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from assay.analysis.diagnose.judging import Judgement
-    from assay.analysis.diagnose.way import Ending
+    from assay.analysis.diagnose.way import Ending, Shortage
     from assay.analysis.try_.calibration import Calibration
     from assay.analysis.try_.trial import Times
     from assay.model.finding import Finding
     from assay.running.asked.request import RunRequest
     from assay.study.series import Series
+    from assay.study.several import Begun
 
 BASELINE = "as it is"
 # Number of causes tried in parallel: each round has a run of each, and one without any change.
@@ -81,6 +84,7 @@ class Diagnosing:
         allow_changes: Whether a user's tables may be changed, and the changes reverted.
         budget_s: Time limit for which the number of parallel causes is chosen, in seconds; None
             means no limit.
+        used_s: Seconds of the command's time limit that were used before the first round.
     """
 
     base: RunRequest
@@ -89,10 +93,13 @@ class Diagnosing:
     history: Calibration
     allow_changes: bool = False
     budget_s: float | None = None
+    used_s: float = 0.0
     _parts: list[Part] = field(default_factory=list)
     _times: dict[tuple[str, bool], Times] = field(default_factory=dict)
     _begun: bool = False
     _run_seconds: list[float] = field(default_factory=list)
+    _repeated_seconds: list[float] = field(default_factory=list)
+    _shortage: Shortage | None = None
     _kept: list[Kept] = field(default_factory=list)
     _settled: set[str] = field(default_factory=set)
 
@@ -115,7 +122,8 @@ class Diagnosing:
             step, candidate, is_spent = self._step(len(steps) + 1, run, base, _open(steps))
             steps.append(step)
             if step.kept is None or candidate is None:
-                return Way(tuple(steps), _ending(steps, is_spent=is_spent), run)
+                ending = _ending(steps, is_spent=is_spent)
+                return Way(tuple(steps), ending, run, self._shortage)
             self._keep(len(steps), step, candidate, base)
             run, base = step.kept.rounds[0][1], candidate.request
             if is_spent:
@@ -226,6 +234,7 @@ class Diagnosing:
             while waiting and len(hopeful(racing)) < self._side_by_side():
                 racing.append(waiting.pop(0))
             round_ += 1
+            self._look_at_budget(f"{name} round {round_}", racing)
             is_spent = not self._round(f"{name} round {round_}", base, racing)
         return [*racing, *waiting], is_spent
 
@@ -290,6 +299,37 @@ class Diagnosing:
             is_worth_waiting(racer, best, round_) for racer in racing if not racer.is_over
         )
 
+    def _look_at_budget(self, round_: str, racing: Sequence[Racing]) -> None:
+        """Say once if the budget is too short for a first verdict.
+
+        Args:
+            round_: Name of the next round. If it was made before, its time was spent already.
+            racing: Changes that are tried.
+        """
+        budget_s, begun = self.series.terms.budget_s, self._begun_runs()
+        is_known = (
+            self._shortage is not None or self._kept or any(each.part == round_ for each in begun)
+        )
+        decided = [
+            place for racer in racing for place in racer.verdicts if place not in racer.open_places
+        ]
+        if budget_s is None or is_known or decided:
+            return
+        spent_s = sum(each.seconds or 0.0 for each in begun)
+        self._shortage = budget_shortage(
+            on_course(racing),
+            self.pilot,
+            self._run_seconds,
+            self._repeated_seconds,
+            budget_s - spent_s,
+            self.used_s + spent_s,
+        )
+        if self._shortage is not None:
+            self.series.watcher.remark(shortage_words(self._shortage))
+
+    def _begun_runs(self) -> list[Begun]:
+        return begun_in(self.series.directory) if self._begun else []
+
     def _round(self, name: str, base: RunRequest, racing: Sequence[Racing]) -> bool:
         """Run a round of the undecided trials; return whether the budget sufficed."""
         on = on_course(racing)
@@ -310,13 +350,18 @@ class Diagnosing:
             for racer, is_new in zip(on, new, strict=True)
         ]
         self._parts.append(Part(name, tuple(variants), 1, ABOUT, apart=True))
-        is_spent = self._made(name)
+        # The change whose verdict is nearest goes first if the budget is short.
+        nearest = sorted(on, key=lambda racer: racer.rounds_left)
+        compared = (baseline, *(racer.candidate.change for racer in nearest))
+        is_spent = self._made(name, compared)
         ids = self._complete(name)
-        self._run_seconds += [
+        seconds = [
             begun.seconds
             for begun in begun_in(self.series.directory)
             if begun.part == name and begun.status == STATUS_COMPLETE and begun.seconds is not None
         ]
+        self._run_seconds += seconds
+        self._repeated_seconds += [] if any(new) else seconds
         before = ids.get(baseline)
         if before is None and not is_spent and slowing is None:
             raise RunFailedError(
@@ -334,8 +379,13 @@ class Diagnosing:
                 racer.failed = self._why_failed(name, missing)
         return not is_spent
 
-    def _made(self, part: str) -> bool:
-        """Execute the remaining runs of a section; return whether the budget left some out."""
+    def _made(self, part: str, compared: tuple[str, ...] = ()) -> bool:
+        """Execute the remaining runs of a section; return whether the budget left some out.
+
+        Args:
+            part: Name of the section.
+            compared: Variants of a round: without any change, and then the most important first.
+        """
         names = ", ".join(self.base.operations) or self.base.workload
         question = f"What would make {names} on {self.base.engine} faster?"
         study = Study(question, tuple(self._parts), self.base.seed, "Causes, tried")
@@ -343,7 +393,7 @@ class Diagnosing:
             self.series.begin(study)
             self._begun = True
         # A failed run is tried again by the next call, not by the next round.
-        terms = replace(self.series.terms, goes_on=True, parts=frozenset({part}))
+        terms = replace(self.series.terms, goes_on=True, parts=frozenset({part}), compared=compared)
         left_out = self.series.make(study, terms).left_out
         return any(planned.part == part for run in left_out for planned in run.stands_for)
 
