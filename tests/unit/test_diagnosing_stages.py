@@ -399,7 +399,7 @@ def slowed_cpu() -> Candidate:
 
 @pytest.mark.parametrize(
     ("noise", "rounds"),
-    [(0.7, (racing.SLOWED_ROUNDS_ENOUGH + 1, racing.TRIED_ROUNDS_MAX - 1)), (6.0, (5, 5))],
+    [(0.7, (racing.AIMLESS_ROUNDS_MAX + 1, racing.TRIED_ROUNDS_MAX - 1)), (6.0, (5, 5))],
 )
 def test_a_slowed_resource_goes_on_while_its_verdict_is_in_sight(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, noise: float, rounds: tuple[int, int]

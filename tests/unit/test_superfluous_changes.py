@@ -15,6 +15,7 @@ from assay.record.reader import Run
 from assay.report.diagnosis.document import verdict_words
 from assay.running.asked.request import RunRequest
 from assay.study.diagnosing.candidates import Candidate
+from assay.study.diagnosing.racing import AIMLESS_ROUNDS_MAX
 from assay.study.diagnosing.superfluous import Kept, superfluous_candidates
 from tests.records import write_run
 from tests.unit.test_diagnosing_stages import candidate, cause, slowed_cpu, whole_way
@@ -140,6 +141,27 @@ def test_a_diagnosis_leaves_out_a_change_that_is_no_longer_needed(
         assert sentences == [
             f"{CACHE} saves time by itself, and is no longer needed once there is {INDEX}"
         ]
+
+
+def test_a_trial_without_a_verdict_in_sight_leaves_time_to_slow_a_resource(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache = setting("q01", REQUEST, cache="1GB")
+    later = index("q01", cache.request)
+    without = f"without {CACHE}"
+    factors = {CACHE: {"q01": 0.5}, INDEX: {"q01": 0.5}}
+    way, runs = whole_way(
+        tmp_path,
+        monkeypatch,
+        {},
+        [[cache], [later]],
+        by_change=factors,
+        noisy={without: 1.0},
+        slowed=slowed_cpu(),
+    )
+    assert way.steps[2].kept is None
+    assert len(runs.requests[without]) == AIMLESS_ROUNDS_MAX
+    assert slowed_cpu().change in runs.requests
 
 
 def test_a_change_that_was_left_out_is_not_tried_again(

@@ -24,8 +24,9 @@ ROUNDS_ENOUGH = 6
 ROUNDS_TO_PREDICT = 4
 # Minimum rounds for a verdict: the next step would need as many for a cause that this step drops.
 ROUNDS_MIN = 3
-# Rounds of a slowed resource without a verdict in sight, whose effect is large where it counts.
-SLOWED_ROUNDS_ENOUGH = 5
+# Rounds without a verdict in sight in trials that are not about a gain: of a slowed resource,
+# whose effect is large where it counts, and of a run without a kept change.
+AIMLESS_ROUNDS_MAX = 5
 # Part of the error probability for changes that no finding advises.
 FURTHER_PART = 0.2
 
@@ -53,8 +54,8 @@ class Racing:
         """Return True if the trial of the change needs no more runs."""
         if self.failed is not None or len(self.rounds) >= TRIED_ROUNDS_MAX:
             return True
-        is_slowed = self.candidate.slowing is not None
-        if is_slowed and len(self.rounds) >= SLOWED_ROUNDS_ENOUGH and not self.is_hopeful:
+        is_aimless = len(self.rounds) >= AIMLESS_ROUNDS_MAX and not self.is_hopeful
+        if is_aimless and not self._is_about_gain:
             return True
         return bool(self.verdicts) and not self.open_places
 
@@ -76,12 +77,15 @@ class Racing:
     @property
     def _seems_useless(self) -> bool:
         """Return True if the rounds so far show less than half of the smallest gain that counts."""
-        without_gain = self.candidate.slowing is not None or self.candidate.takes_back is not None
-        if len(self.rounds) < ROUNDS_MIN or without_gain:
+        if len(self.rounds) < ROUNDS_MIN or not self._is_about_gain:
             return False
         judged = [self.verdicts[place][0] for place in self.open_places if place in self.verdicts]
         least = self.candidate.gain_min / 2
         return all(one.gain is not None and one.gain.share < least for one in judged)
+
+    @property
+    def _is_about_gain(self) -> bool:
+        return self.candidate.slowing is None and self.candidate.takes_back is None
 
     @property
     def open_places(self) -> list[int]:
