@@ -443,6 +443,13 @@ class TestShortBudget:
             assert "at least 3 rounds" in left
             assert "--budget 40s" in left
 
+    def test_plans_of_the_first_round_may_give_a_verdict(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        able = [[replace(candidate(cause("q01")), by_plan=True)]]
+        _, runs = whole_way(tmp_path, monkeypatch, {}, able, run_s=5.0, ends_s=12.0)
+        assert 0 not in runs.told_at
+
     def test_the_comparison_with_the_nearest_verdict_is_the_most_important(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:

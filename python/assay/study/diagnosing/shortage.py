@@ -36,6 +36,9 @@ def budget_shortage(
         left_s: Seconds that the time limit leaves.
         spent_s: Seconds that were spent so far.
     """
+    # The plans of a first round may refute a change that acts through plans only.
+    if any(racer.candidate.by_plan and not racer.rounds for racer in racing):
+        return None
     rounds_min = min(values_min(racer.alpha) for racer in racing)
     missing = rounds_min - max(len(racer.rounds) for racer in racing)
     least_s = median(repeated_seconds) if repeated_seconds else _events_s(pilot)
