@@ -12,13 +12,21 @@ from assay.analysis.diagnose.judging import SLOWER_MIN, judge_superfluous
 from assay.analysis.diagnose.way import interactions
 from assay.analysis.try_.trial import Times
 from assay.record.reader import Run
-from assay.report.diagnosis.document import verdict_words
+from assay.report.diagnosis.document import diagnose_document, verdict_words
+from assay.report.diagnosis.terminal import diagnosis_lines
 from assay.running.asked.request import RunRequest
 from assay.study.diagnosing.candidates import Candidate
 from assay.study.diagnosing.racing import AIMLESS_ROUNDS_MAX
 from assay.study.diagnosing.superfluous import Kept, superfluous_candidates
 from tests.records import write_run
-from tests.unit.test_diagnosing_stages import candidate, cause, slowed_cpu, whole_way
+from tests.unit.test_diagnosing_stages import (
+    DECLARED,
+    HISTORY,
+    candidate,
+    cause,
+    slowed_cpu,
+    whole_way,
+)
 
 CACHE, INDEX = "cache=1GB", "index of t (a)"
 REQUEST = RunRequest(workload="tpch", engine="duckdb", scale=0.01)
@@ -141,6 +149,29 @@ def test_a_diagnosis_leaves_out_a_change_that_is_no_longer_needed(
         assert sentences == [
             f"{CACHE} saves time by itself, and is no longer needed once there is {INDEX}"
         ]
+
+
+def test_the_terminal_says_that_a_change_is_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache = setting("q01", REQUEST, cache="1GB")
+    later = index("q01", cache.request)
+    factors = {CACHE: {"q01": 0.5}, INDEX: {"q01": 0.5}}
+    way, _ = whole_way(tmp_path, monkeypatch, {}, [[cache], [later]], by_change=factors)
+    declared = dict.fromkeys(("setting", "index"), DECLARED["setting"])
+    document = diagnose_document(way, [], declared, HISTORY, None)
+    lines = list(diagnosis_lines({**document, "study": "", "page": None}, 100))
+    assert "  CONFIRMED   superfluous:q01   left out from now on" in lines
+    assert sum(line.endswith("   kept") for line in lines) == 2
+    assert [point["change"] for point in document["way"]] == [
+        None,
+        CACHE,
+        INDEX,
+        f"without {CACHE}",
+    ]
+    (trial,) = document["steps"][2]["tried"]
+    assert trial["recommended"]
+    assert trial.get("takes_back") == CACHE
 
 
 def test_a_trial_without_a_verdict_in_sight_leaves_time_to_slow_a_resource(
