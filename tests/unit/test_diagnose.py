@@ -9,7 +9,14 @@ from typing import Any, cast, get_args
 import numpy as np
 import pytest
 
-from assay.analysis.diagnose.judging import ALPHA, GAIN_MIN, Judgement, judge, judge_slowed
+from assay.analysis.diagnose.judging import (
+    ALPHA,
+    GAIN_MIN,
+    TRIED_ROUNDS_MAX,
+    Judgement,
+    judge,
+    judge_slowed,
+)
 from assay.analysis.diagnose.way import Step, Tried, interactions
 from assay.analysis.try_.trial import Gain, Times
 from assay.model.finding import AdviceKind, Finding
@@ -52,12 +59,20 @@ class TestVerdict:
         assert "longer" in verdict_words(judgement, None)
 
     def test_noise_is_undecided_and_says_what_it_would_take(self) -> None:
-        judgement = judge(rounds((1.0, 0.7), (1.0, 1.0), (1.0, 0.8), (1.0, 1.05)), ["q1"])
+        judgement = judge(rounds((1.0, 0.6), (1.0, 0.9), (1.0, 0.55), (1.0, 0.8)), ["q1"])
         assert judgement.verdict == "undecided"
         assert judgement.rounds_needed is not None
-        assert judgement.rounds_needed > 4
+        assert 4 < judgement.rounds_needed <= TRIED_ROUNDS_MAX
         more = judgement.rounds_needed - 4
         assert f"{more} more would" in verdict_words(judgement, 5.0)
+
+    def test_rounds_that_no_diagnosis_makes_are_not_promised(self) -> None:
+        judgement = judge(rounds((1.0, 0.7), (1.0, 1.0), (1.0, 0.8), (1.0, 1.05)), ["q1"])
+        assert judgement.rounds_needed is not None
+        assert judgement.rounds_needed > TRIED_ROUNDS_MAX
+        said = verdict_words(judgement, 5.0)
+        assert "more would" not in said
+        assert said.endswith(f"a step makes at most {TRIED_ROUNDS_MAX}")
 
     def test_one_round_decides_nothing(self) -> None:
         assert judge(rounds((1.0, 0.1)), ["q1"]).verdict == "undecided"

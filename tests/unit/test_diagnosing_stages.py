@@ -16,23 +16,36 @@ from assay.model.finding import Advice, Finding
 from assay.record.layout import STATUS_COMPLETE
 from assay.record.reader import Run, took_s
 from assay.record.seal import write_seal
+from assay.report.diagnosis.document import diagnose_document, verdict_words
 from assay.running.asked.request import RunRequest
 from assay.study.diagnosing import racing, stages
-from assay.study.diagnosing.candidates import Candidate, candidates_of
+from assay.study.diagnosing.candidates import Candidate, Slowing, candidates_of
 from assay.study.diagnosing.stages import Diagnosing
 from assay.study.several import Begun, Terms
+from assay.study.variants import Planned
 from tests.conftest import write_stream
-from tests.records import write_run
+from tests.records import OPERATIONS, write_run
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from assay.analysis.diagnose.way import Step, Way
+    from assay.report.documents.diagnose import Experimented
     from assay.study.variants import Study
 
 REQUEST = RunRequest(workload="tpch", engine="duckdb", scale=0.01)
 HISTORY = Calibration(Record(0, 0, 0, 0, None), {})
 CHANGE = "threads=1"
+DECLARED: dict[str, Experimented] = {
+    "setting": {
+        "kind": "setting",
+        "changes": "a setting",
+        "set_up": "",
+        "undo": "",
+        "stays": True,
+        "gain_means": None,
+    }
+}
 
 
 def cause(operation: str, method: str = "spill", advice: Advice | None = None) -> Finding:
@@ -60,20 +73,38 @@ class Runs:
     run_s: float | None = None
     terms: Terms = field(default_factory=Terms)
     begun: list[Begun] = field(default_factory=list)
+    compared: list[tuple[str, ...]] = field(default_factory=list)
     requests: dict[str, list[RunRequest]] = field(default_factory=dict)
+    by_change: dict[str, dict[str, float]] = field(default_factory=dict)
+    remarks: list[str] = field(default_factory=list)
+    told_at: list[int] = field(default_factory=list)
 
     @property
     def directory(self) -> Path:
         return self.place
+
+    @property
+    def watcher(self) -> Any:
+        return SimpleNamespace(remark=self.remark)
+
+    def remark(self, text: str) -> None:
+        self.remarks.append(text)
+        self.told_at.append(len(self.begun))
 
     def begin(self, study: Study) -> None:
         """The study needs no directory."""
 
     def make(self, study: Study, terms: Terms) -> Any:
         part = next(part for part in study.parts if part.name in (terms.parts or ()))
+        self.compared.append(terms.compared)
+        seconds = (self.run_s or 0.0) * (len(self.begun) + len(part.variants))
+        if self.terms.budget_s is not None and seconds > self.terms.budget_s:
+            planned = SimpleNamespace(stands_for=(Planned(part.name, "", 1),))
+            return SimpleNamespace(left_out=(planned,))
         for variant in part.variants:
             run_id = f"run-{len(self.begun)}"
-            factors = {} if variant.name == stages.BASELINE else self.factors
+            factors = self.by_change.get(variant.name, self.factors)
+            factors = {} if variant == part.variants[0] else factors
             before = len(self.requests.get(variant.name, ()))
             noise = 0.001 * (len(self.begun) % 3) + self.noisy.get(variant.name, 0.0) * (before % 2)
             stretched(write_run(self.place, run_id=run_id), factors, noise)
@@ -122,9 +153,11 @@ def whole_way(
     run_s: float | None = None,
     further: Sequence[Candidate] = (),
     slowed: Candidate | None = None,
+    by_change: dict[str, dict[str, float]] | None = None,
+    ends_s: float | None = None,
 ) -> tuple[Way, Runs]:
     """A diagnosis with these candidates of each step, and its runs."""
-    runs = Runs(place, factors, noisy or {}, run_s)
+    runs = Runs(place, factors, noisy or {}, run_s, Terms(ends_s), by_change=by_change or {})
     monkeypatch.setattr(stages, "summarise", lambda _: SimpleNamespace(findings=(), time=None))
     monkeypatch.setattr(stages, "slowed_candidate", lambda *_: slowed)
     left = list(further)
@@ -232,7 +265,7 @@ def test_trials_without_a_verdict_in_sight_go_on_if_there_are_no_others(
     noisy = {CHANGE: 1.0, "threads=2": 1.0}
     step, runs = first_step(tmp_path, monkeypatch, {}, *two_causes("q02"), noisy=noisy)
     assert step.kept is None
-    assert {len(requests) for requests in runs.requests.values()} == {racing.ROUNDS_MAX}
+    assert {len(requests) for requests in runs.requests.values()} == {racing.TRIED_ROUNDS_MAX}
 
 
 def test_a_step_with_a_confirmed_cause_does_not_wait_for_a_far_verdict(
@@ -355,6 +388,76 @@ def test_a_resource_is_slowed_if_the_optimiser_would_use_no_index(
     way, runs = whole_way(tmp_path, monkeypatch, {}, [[]], further=[wide], slowed=bound)
     assert {tried.change for tried in way.steps[0].tried} == {bound.change}
     assert set(runs.requests) == {stages.BASELINE, bound.change}
+
+
+def slowed_cpu() -> Candidate:
+    """The CPU, slowed by the factor 2."""
+    slowing = Slowing(2.0, "cpu measured, not slowed", REQUEST.changed(slow={"cpu": 1.0}))
+    bound = candidate(replace(cause("q01", "bound-by"), operations=()), slow={"cpu": 2.0})
+    return replace(bound, change="cpu slowed by the factor 2", slowing=slowing, stays=False)
+
+
+@pytest.mark.parametrize(
+    ("noise", "rounds"),
+    [(0.7, (racing.AIMLESS_ROUNDS_MAX + 1, racing.TRIED_ROUNDS_MAX - 1)), (6.0, (5, 5))],
+)
+def test_a_slowed_resource_goes_on_while_its_verdict_is_in_sight(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, noise: float, rounds: tuple[int, int]
+) -> None:
+    bound = slowed_cpu()
+    factors = dict.fromkeys(OPERATIONS, 1.5)
+    noisy = {bound.change: noise}
+    way, runs = whole_way(tmp_path, monkeypatch, factors, [[]], slowed=bound, noisy=noisy)
+    (tried,) = way.steps[0].tried
+    count = len(runs.requests[bound.change])
+    assert rounds[0] <= count <= rounds[1]
+    assert tried.judgement.verdict == ("undecided" if noise > 1 else "confirmed")
+    # Rounds that the diagnosis would not make are not promised.
+    assert " more would" not in verdict_words(tried.judgement, 5.0)
+
+
+class TestShortBudget:
+    """The events of the run before the rounds take 3.3 s."""
+
+    @pytest.mark.parametrize(
+        ("ends_s", "told_at"), [(12.0, 0), (22.0, 2), (60.0, None)], ids=["pilot", "round", "long"]
+    )
+    def test_it_is_told_as_soon_as_it_is_certain(
+        self,
+        tmp_path: Path,
+        monkeypatch: pytest.MonkeyPatch,
+        ends_s: float,
+        told_at: int | None,
+    ) -> None:
+        """A round of two runs takes 10 s, and three rounds are needed."""
+        able = [[candidate(cause("q01"))]]
+        way, runs = whole_way(tmp_path, monkeypatch, {"q01": 0.5}, able, run_s=5.0, ends_s=ends_s)
+        assert (runs.told_at or [None])[0] == told_at
+        assert len(runs.remarks) == (told_at is not None)
+        left = diagnose_document(way, [], DECLARED, HISTORY, 5.0)["left"]
+        assert ("--budget" in left) is (told_at is not None)
+        if told_at is not None:
+            assert way.shortage is not None
+            assert way.shortage.enough_s == pytest.approx(30.0, abs=0.1)
+            assert left.startswith(runs.remarks[0])
+            assert "at least 3 rounds" in left
+            assert "--budget 40s" in left
+
+    def test_plans_of_the_first_round_may_give_a_verdict(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        able = [[replace(candidate(cause("q01")), by_plan=True)]]
+        _, runs = whole_way(tmp_path, monkeypatch, {}, able, run_s=5.0, ends_s=12.0)
+        assert 0 not in runs.told_at
+
+    def test_the_comparison_with_the_nearest_verdict_is_the_most_important(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        noisy = {CHANGE: 1.0}
+        factors = {"q01": 0.5, "q02": 0.99}
+        _, runs = first_step(tmp_path, monkeypatch, factors, *two_causes("q02"), noisy=noisy)
+        assert runs.compared[0] == (stages.BASELINE, CHANGE, "threads=2")
+        assert (stages.BASELINE, "threads=2", CHANGE) in runs.compared
 
 
 class TestTheErrorProbability:

@@ -29,7 +29,7 @@ def changes(place: Path, request: RunRequest, *findings: Finding) -> list[str]:
     """The changes that are tried beside those of some findings."""
     run = Run(write_run(place))
     advised, _ = candidates_of(run, findings, request, HISTORY)
-    return [candidate.change for candidate in further_candidates(run, request, advised)]
+    return [candidate.change for candidate in further_candidates(run, request, advised, request)]
 
 
 def asked(**settings: str) -> RunRequest:
@@ -60,9 +60,17 @@ class TestGivenOptions:
 
     def test_the_change_is_the_run_without_it(self, tmp_path: Path) -> None:
         request = asked(work_mem="64kB", jit="off")
-        first, _ = further_candidates(Run(write_run(tmp_path)), request, [])
+        first, _ = further_candidates(Run(write_run(tmp_path)), request, [], request)
         assert first.request.settings == {"jit": "off"}
         assert first.cause.claim.startswith("the run was given work_mem=64kB")
+
+    def test_what_a_kept_change_set_was_not_given(self, tmp_path: Path) -> None:
+        """Neither a setting that the user did not give, nor another value of one."""
+        given = asked(work_mem="64kB", jit="off")
+        base = asked(work_mem="64MB", jit="off", random_page_cost="1.1")
+        run = Run(write_run(tmp_path))
+        tried = [each.change for each in further_candidates(run, base, [], given)]
+        assert tried == ["jit not set"]
 
 
 def folder_of(place: Path, text: str) -> Path:
@@ -176,7 +184,7 @@ class TestIndexes:
             operations=["q01"],
         )
         run = Run(write_run(tmp_path / "runs"))
-        (wide,) = further_candidates(run, request, [])
+        (wide,) = further_candidates(run, request, [], request)
         assert list(wide.request.prepare) == ["index of t (b) and t (a, b) and u (a)"]
         used = node("index scan", index="assay_u_a")
         monkeypatch.setattr(further, "read_plans", lambda _: {"q01": (plan(used),)})

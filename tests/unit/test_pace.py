@@ -5,8 +5,11 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from assay.running.asked.request import RunRequest
 from assay.study.pace import Pace, expected_after, guessed_s
+from assay.study.variants import Planned, PlannedRun
 from tests.records import write_run
 
 SMALL = RunRequest(workload="tpch", engine="duckdb", scale=0.1)
@@ -41,6 +44,28 @@ class TestPace:
         assert pace.left_s([SMALL, LARGE]) == 14.0
         assert pace.left_s([SMALL, OTHER]) is None
         assert pace.left_s([]) == 0
+
+
+class TestUnfit:
+    """A run of a round is useless without the one that it is compared with."""
+
+    @pytest.mark.parametrize(
+        ("to_do", "left_s", "unfit"),
+        [
+            (("base", "a", "b"), 30.0, []),
+            (("base", "a", "b"), 25.0, ["a"]),
+            (("base", "a", "b"), 19.0, ["base", "a", "b"]),
+            (("base",), 11.0, []),
+            (("a",), 11.0, []),
+            (("a", "b"), 9.0, ["a", "b"]),
+        ],
+    )
+    def test_the_most_important_that_fit_are_made(
+        self, to_do: tuple[str, ...], left_s: float, unfit: list[str]
+    ) -> None:
+        runs = [PlannedRun(SMALL, (Planned("round", name, 1),)) for name in to_do]
+        left = Pace(lambda _: 10.0).unfit(runs, ("base", "b", "a"), left_s)
+        assert [run.stands_for[0].variant for run in left] == unfit
 
 
 class TestExpected:

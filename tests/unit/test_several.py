@@ -279,6 +279,18 @@ class TestGoingOn:
 
 
 class TestBudget:
+    @pytest.mark.parametrize(("budget_s", "made"), [(19.0, 0), (20.0, 2)])
+    def test_a_comparison_is_not_begun_if_only_half_of_it_fits(
+        self, lab: Laboratory, budget_s: float, made: int
+    ) -> None:
+        names = ("as it is", "changed")
+        variants = tuple(Variant(name, BASE.changed(seed=at)) for at, name in enumerate(names))
+        study = Study("Which?", (Part("round 1", variants, 1, apart=True),))
+        terms = Terms(budget_s, frozenset({"round 1"}), compared=names)
+        outcome = carried_out(lab, study=study, terms=terms, expected_s=RUN_S)
+        assert len(lab.asked) == made
+        assert len(outcome.left_out) == len(names) - made
+
     def test_no_run_is_begun_that_would_end_after_it(self, lab: Laboratory) -> None:
         teller = Told()
         outcome = carried_out(lab, teller, terms=Terms(45.0), expected_s=RUN_S)

@@ -21,10 +21,10 @@ from assay.workloads.discovery import find_workload
 from assay.workloads.generate import QUERIES, table_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from assay.study.variants import StudyRequest
+    from assay.study.variants import PlannedRun, StudyRequest
 
     Expected = Callable[[StudyRequest], float | None]
 
@@ -75,6 +75,30 @@ class Pace:
         times_s = [self.run_s(request) for request in requests]
         known_s = [seconds for seconds in times_s if seconds is not None]
         return sum(known_s) if len(known_s) == len(times_s) else None
+
+    def unfit(
+        self, runs: Sequence[PlannedRun], compared: Sequence[str], left_s: float
+    ) -> list[PlannedRun]:
+        """Return the runs of a round that do not fit with the run that they are compared with.
+
+        Args:
+            runs: Runs of the round that are to do.
+            compared: Variants of the round: the one that the others are compared with, then the
+                others, the most important first.
+            left_s: Seconds that are left.
+        """
+        by_name = {run.stands_for[0].variant: run for run in runs}
+        first, *others = compared
+        if first in by_name:
+            left_s -= self.run_s(by_name[first].request) or 0.0
+        unfit = []
+        for name in others:
+            seconds = self.run_s(by_name[name].request) or 0.0 if name in by_name else 0.0
+            if seconds > left_s:
+                unfit.append(by_name[name])
+            left_s -= 0.0 if seconds > left_s else seconds
+        # Without any other run there is nothing to compare the first one with.
+        return list(runs) if len(unfit) == len(others) else unfit
 
     def _correction(self, engine: str) -> float:
         """Return the factor by which runs of an engine took longer than expected."""

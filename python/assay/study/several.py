@@ -71,12 +71,15 @@ class Terms:
         parts: Parts to carry out; None means all.
         goes_on: Whether the study continues after a failed run.
         once: Whether failed runs are not tried again.
+        compared: Variants of the part: the one that the others are compared with, then the others,
+            the most important first. None of them runs if its comparison does not fit the budget.
     """
 
     budget_s: float | None = None
     parts: frozenset[str] | None = None
     goes_on: bool = False
     once: bool = False
+    compared: tuple[str, ...] = ()
 
     def wants(self, run: PlannedRun) -> bool:
         """Return True if a run belongs to a study section that is executed now."""
@@ -271,9 +274,9 @@ class _Carrying:
 
     def all(self, runs: Path) -> Outcome:
         """Execute the remaining runs within the limits."""
-        unfit = []
+        unfit = self._incomparable()
         for number, run in enumerate(self._order, 1):
-            if not self._terms.wants(run) or self._record.has(run):
+            if not self._terms.wants(run) or self._record.has(run) or run in unfit:
                 continue
             if self._terms.once and self._record.failed(run):
                 continue
@@ -307,6 +310,14 @@ class _Carrying:
             f"only {parts} was asked for, which leaves out {unwanted} of {of} runs": unwanted,
         }
         return [reason for reason, count in counts.items() if count]
+
+    def _incomparable(self) -> list[PlannedRun]:
+        """Return the runs whose comparison does not fit the budget."""
+        budget_s, names = self._terms.budget_s, self._terms.compared
+        if budget_s is None or not names:
+            return []
+        to_do = [run for run in self._order if self._terms.wants(run) and not self._record.has(run)]
+        return self._pace.unfit(to_do, names, budget_s - self._record.spent_s)
 
     def _fits(self, run: PlannedRun) -> bool:
         """Return True if the run is expected to end within the budget."""

@@ -107,8 +107,9 @@ def diagnose(
     budget_s = asked_budget_s(budget or DIAGNOSE_BUDGET)
     asked = _asked(what, options, place, watching, again=again)
     run_s = took_s(asked.pilot)
-    if asked.pilot_is_part and budget_s is not None:
-        budget_s = max(0.0, budget_s - (run_s or 0.0))
+    used_s = (run_s or 0.0) if asked.pilot_is_part else 0.0
+    if budget_s is not None:
+        budget_s = max(0.0, budget_s - used_s)
     terms = Terms(budget_s)
     about = {**asked.about, "allow_changes": allow_changes}
     first_s = budget_s if again else _first_budget_s(about, place, budget_s)
@@ -125,7 +126,7 @@ def diagnose(
     series = Series(purpose, place, watching, terms, again)
     history = _known_before(asked.pilot, place)
     diagnosing = Diagnosing(
-        asked.base, asked.pilot, series, history, allow_changes, budget_s=first_s
+        asked.base, asked.pilot, series, history, allow_changes, budget_s=first_s, used_s=used_s
     )
     way = diagnosing.carry_out()
     document = diagnose_document(way, names, _declared(), history, run_s)
@@ -237,8 +238,9 @@ def _remember(document: DiagnoseDocument, directory: Path, place: Path) -> None:
     for step in document["steps"]:
         for tried in step["tried"]:
             of = directory.name, tried["key"], tried["change"]
-            # A slowed resource was no prediction.
-            if tried["verdict"] == "undecided" or tried["dependence"] is not None or of in recorded:
+            # A slowed resource and a change that is left out again were no predictions.
+            no_prediction = tried["dependence"] is not None or tried.get("takes_back") is not None
+            if tried["verdict"] == "undecided" or no_prediction or of in recorded:
                 continue
             row = decided_prediction(document, tried, directory.name, now)
             append_prediction(place, row)

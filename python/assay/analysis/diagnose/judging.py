@@ -7,11 +7,11 @@ any number of rounds (`stats.anytime`), so the experiment may stop as soon as it
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from assay.analysis.operations import geometric_mean
-from assay.analysis.stats.anytime import anytime_interval, bounded_interval
+from assay.analysis.stats.anytime import anytime_interval, bounded_interval, values_min
 from assay.analysis.try_.trial import Gain, judged_times
 
 if TYPE_CHECKING:
@@ -32,6 +32,8 @@ NOISE_MAX = math.sqrt(2) * math.log(1.5)
 BOUNDED_PART = 0.2
 # If more rounds would be needed, their number is not reported.
 ROUNDS_MAX = 200
+# Maximum rounds of one cause in a step of a diagnosis.
+TRIED_ROUNDS_MAX = 12
 # Another operation counts as slower if it loses more than this share of its time.
 SLOWER_MIN = 0.05
 # A resource on which less of the time depends does not bound a run.
@@ -86,6 +88,8 @@ class Judgement:
         dependence: Share of the time that depends on a resource that was slowed; None for changes
             that remove a cause.
         gain_min: Smallest gain that counts, as a share of the time.
+        loss_min: Smallest loss that counts, for a change that leaves out an earlier one; None for
+            other changes.
     """
 
     verdict: CauseVerdict
@@ -98,6 +102,7 @@ class Judgement:
     slower: tuple[Slower, ...] = ()
     dependence: Dependence | None = None
     gain_min: float = GAIN_MIN
+    loss_min: float | None = None
 
     @property
     def saved_s(self) -> float:
@@ -152,6 +157,36 @@ def judge(
     return Judgement(
         verdict, names, gain, whole, len(rounds), needed, slower=slower, gain_min=gain_min
     )
+
+
+def judge_superfluous(
+    rounds: Sequence[tuple[Times, Times]], operations: Sequence[str], alpha: float = ALPHA
+) -> Judgement:
+    """Return the verdict on an earlier change from rounds of (run with it, run without it).
+
+    The change is confirmed as superfluous if the loss without it is less than `SLOWER_MIN`, also of
+    other operations. It is refuted as superfluous if the loss is larger.
+
+    Args:
+        rounds: Rounds in which both runs succeeded, in their order.
+        operations: Operations for which the change was made; empty means all.
+        alpha: Probability of a wrong verdict, over all interim evaluations together.
+    """
+    judged = judge(rounds, operations, alpha)
+    if judged.gain is None:
+        return replace(judged, loss_min=SLOWER_MIN)
+    verdict: CauseVerdict = "undecided"
+    if judged.gain.interval is not None:
+        verdict = "confirmed" if judged.gain.interval[0] > -SLOWER_MIN else verdict
+        intervals = (gain.interval for gain in (judged.gain, judged.whole) if gain is not None)
+        is_longer = any(ends is not None and ends[1] < -SLOWER_MIN for ends in intervals)
+        verdict = "refuted" if is_longer or judged.slower else verdict
+    needed = None
+    if verdict == "undecided":
+        logs = _logs(judged_times(rounds, operations)[1])
+        room = abs(math.fsum(logs) / len(logs) - math.log(1 + SLOWER_MIN))
+        needed = _rounds_needed(logs, alpha, room)
+    return replace(judged, verdict=verdict, rounds_needed=needed, loss_min=SLOWER_MIN)
 
 
 def judge_slowed(
@@ -221,6 +256,11 @@ def _gain(pairs: Sequence[tuple[float | None, float | None]], alpha: float) -> G
     ends = _ends(logs, alpha)
     interval = None if ends is None else (1 - math.exp(ends[1]), 1 - math.exp(ends[0]))
     return Gain(before_s, before_s * times, 1 - times, interval)
+
+
+def rounds_min(alpha: float) -> int:
+    """Return the smallest number of rounds with an interval by the measured noise."""
+    return values_min((1 - BOUNDED_PART) * alpha)
 
 
 def _ends(logs: Sequence[float], alpha: float) -> tuple[float, float] | None:

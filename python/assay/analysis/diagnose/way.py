@@ -29,6 +29,7 @@ class Tried:
         kind: Kind of experiment.
         judgement: Result of the experiment.
         rounds: Pairs of runs before and with the change.
+        takes_back: Name of the kept change that the change leaves out again; None for others.
     """
 
     cause: Finding
@@ -36,6 +37,7 @@ class Tried:
     kind: str
     judgement: Judgement
     rounds: tuple[tuple[Run, Run], ...]
+    takes_back: str | None = None
 
 
 @dataclass(frozen=True)
@@ -69,6 +71,19 @@ class Step:
 
 
 @dataclass(frozen=True)
+class Shortage:
+    """The time limit that a diagnosis needs for its first verdict, if its own is too short.
+
+    Attributes:
+        rounds: Smallest number of rounds with which a verdict is possible.
+        enough_s: Seconds that these rounds and everything before them take.
+    """
+
+    rounds: int
+    enough_s: float
+
+
+@dataclass(frozen=True)
 class Way:
     """All steps of a diagnosis, and the reason why it ended.
 
@@ -77,11 +92,14 @@ class Way:
         ending: Reason for the end of the diagnosis.
         last: The run with all adopted changes. The findings of this run are the remaining
             causes.
+        shortage: Time limit for verdicts by the measured noise; None if the limit did not seem too
+            short.
     """
 
     steps: tuple[Step, ...]
     ending: Ending
     last: Run
+    shortage: Shortage | None = None
 
 
 @dataclass(frozen=True)
@@ -145,7 +163,16 @@ def _interactions(steps: Sequence[Step]) -> Iterator[str]:
             of = tried.change, tried.cause.key
             if (earlier := seen.get(of)) is not None:
                 yield from _between(*earlier, step, tried)
+            if tried.takes_back is not None and tried.judgement.verdict == "confirmed":
+                yield _no_longer_needed(step, tried.takes_back)
             seen[of] = step, tried
+
+
+def _no_longer_needed(step: Step, change: str) -> str:
+    later = step.on_top_of[step.on_top_of.index(change) + 1 :]
+    return (
+        f"{change} saves time by itself, and is no longer needed once there is {', '.join(later)}"
+    )
 
 
 def _between(first: Step, alone: Tried, later: Step, on_top: Tried) -> Iterator[str]:

@@ -37,14 +37,11 @@ def anytime_interval(values: Sequence[float], alpha: float) -> tuple[float, floa
         rounds.
     """
     count = len(values)
-    if count < 2:  # noqa: PLR2004 - one value has no spread
+    ratio, bound = _ratio(count), _bound(count, alpha)
+    if bound >= ratio:
         return None
     mean = math.fsum(values) / count
     deviation = math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (count - 1))
-    ratio = 1 + count * EFFECT_VARIANCE
-    bound = (math.sqrt(ratio) / alpha) ** (2 / count)
-    if bound >= ratio:
-        return None
     quantile = math.sqrt((count - 1) * (bound - 1) / (1 - bound / ratio))
     half = quantile * deviation / math.sqrt(count)
     return mean - half, mean + half
@@ -70,8 +67,31 @@ def bounded_interval(
     count = len(values)
     if count < 2 or stdev(values) > deviation_max:  # noqa: PLR2004 - one value has no spread
         return None
-    ratio = 1 + count * EFFECT_VARIANCE
+    ratio = _ratio(count)
     squares = ratio / EFFECT_VARIANCE * math.log(ratio / alpha**2)
     half = deviation_max * math.sqrt(squares) / count
     mean = math.fsum(values) / count
     return mean - half, mean + half
+
+
+def values_min(alpha: float) -> int:
+    """Return the smallest number of values that have an interval.
+
+    Args:
+        alpha: Probability that the interval is wrong at any time, above 0 and below 1.
+    """
+    count = 2
+    while _bound(count, alpha) >= _ratio(count):
+        count += 1
+    return count
+
+
+def _ratio(count: int) -> float:
+    return 1 + count * EFFECT_VARIANCE
+
+
+def _bound(count: int, alpha: float) -> float:
+    """Return the limit of Student's t, squared and scaled; infinity without a spread of values."""
+    if count < 2:  # noqa: PLR2004 - one value has no spread
+        return math.inf
+    return math.pow(math.sqrt(_ratio(count)) / alpha, 2 / count)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, cast
 
+from assay.analysis.diagnose.judging import TRIED_ROUNDS_MAX
 from assay.analysis.diagnose.way import interactions, points
 from assay.analysis.findings.operation_shares import names_text
 from assay.analysis.host.memory import memory_peaks
@@ -12,7 +13,7 @@ from assay.analysis.load_plan import load_of
 from assay.analysis.summarise import summarise
 from assay.model.units import duration_text, percent_text
 from assay.report.diagnosis.spoiling import spoiled_by_change
-from assay.report.diagnosis.words import dependent_share
+from assay.report.diagnosis.words import dependent_share, shortage_words
 from assay.report.sections.try_ import trial_document
 
 if TYPE_CHECKING:
@@ -150,6 +151,7 @@ def _tried(
         "whole": _gain(judgement.whole),
         "dependence": _dependence(judgement.dependence),
         "slower": [{"operation": op.operation, "share": op.share} for op in judgement.slower],
+        "takes_back": tried.takes_back,
         "memory": _most_and_least(tried.rounds, _peak_bytes),
         "disk": _most_and_least(tried.rounds, _data_bytes),
         "set_up_s": _set_up_s(tried),
@@ -164,6 +166,8 @@ def verdict_words(judgement: Judgement, run_s: float | None) -> str:
     """Return a clause on the measurements that a verdict on a cause is based on."""
     if judgement.dependence is not None and judgement.verdict != "undecided":
         return _dependence_words(judgement.dependence)
+    if judgement.loss_min is not None and judgement.verdict != "undecided":
+        return _superfluous_words(judgement)
     return _gain_words(judgement, run_s)
 
 
@@ -183,6 +187,21 @@ def _gain_words(judgement: Judgement, run_s: float | None) -> str:
             return f"without it the time{of} is longer, by {percent_text(-most)} at least"
         return f"without it less than {percent_text(judgement.gain_min)} of the time{of} is saved"
     return _undecided_words(judgement, run_s)
+
+
+def _superfluous_words(judgement: Judgement) -> str:
+    """Return a clause on the loss without an earlier change, for a decided verdict."""
+    gain, names = judgement.gain, names_text(judgement.operations)
+    low, high = (-1.0, 1.0) if gain is None or gain.interval is None else gain.interval
+    time = f"without it the time of {names or 'all operations'} is"
+    if judgement.verdict == "confirmed" and low > 0:
+        return f"no longer needed: {time} shorter, by {percent_text(low)} at least"
+    if judgement.verdict == "confirmed":
+        return f"no longer needed: {time} {percent_text(-low)} longer at most"
+    if high < 0:
+        return f"still needed: {time} longer, by {percent_text(-high)} at least"
+    others = names_text([operation.operation for operation in judgement.slower])
+    return f"still needed: without it {others or 'the whole'} takes longer"
 
 
 def _dependence_words(dependence: Dependence) -> str:
@@ -212,6 +231,8 @@ def _needed_words(judgement: Judgement, run_s: float | None) -> str:
     needed = judgement.rounds_needed
     if needed is None:
         return ", and many more would not"
+    if needed > TRIED_ROUNDS_MAX:
+        return f"; {needed} would, if they are alike, and a step makes at most {TRIED_ROUNDS_MAX}"
     more = needed - judgement.rounds
     took = "" if run_s is None else f", {duration_text(2 * more * run_s)}"
     return f"; {more} more would, if they are alike{took}"
@@ -231,7 +252,7 @@ def _why_not(tried: Tried, experiment: Experimented) -> str | None:
         return f"it changes {experiment['changes']}; {experiment['gain_means']}"
     if (spoiled := spoiled_by_change(tried.rounds)) is not None:
         return spoiled
-    if judgement.saved_s <= 0:
+    if judgement.saved_s <= 0 and tried.takes_back is None:
         return "other operations take longer by more than is saved"
     return None
 
@@ -279,6 +300,10 @@ def _left(way: Way) -> str:
     )
     ending = ENDINGS[way.ending]
     last = way.steps[-1]
+    tried = [tried for step in way.steps for tried in step.tried if tried.rounds]
+    has_verdict = any(each.judgement.verdict != "undecided" for each in tried)
+    if way.ending == "budget" and way.shortage is not None and not has_verdict:
+        ending = shortage_words(way.shortage)
     if way.ending == "no cause left" and any(
         tried.judgement.verdict == "confirmed" and tried.judgement.dependence is None
         for tried in last.tried

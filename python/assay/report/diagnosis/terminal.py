@@ -63,7 +63,8 @@ def _step(step: DiagnosisStep, width: int, *, whole: bool) -> Iterator[str]:
 
 def _tried(tried: TriedCause, step: DiagnosisStep, width: int) -> Iterator[str]:
     is_kept = tried["change"] == step["kept"] and tried["verdict"] == "confirmed"
-    kept = "   kept" if is_kept else ""
+    outcome = "kept" if tried.get("takes_back") is None else "left out from now on"
+    kept = f"   {outcome}" if is_kept else ""
     yield f"  {tried['verdict'].upper():<12}{tried['key']}{kept}"
     room = 14
     yield from labelled("", tried["cause"]["claim"], width, room)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from assay.model.units import bytes_text, percent_text, seconds_text
@@ -10,6 +11,7 @@ from assay.report.words.run import workload_words
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from assay.analysis.diagnose.way import Shortage
     from assay.report.documents.diagnose import (
         DiagnoseDocument,
         DiagnosisStep,
@@ -22,6 +24,8 @@ MEMORY_MIN = 1.05
 # Disk use is reported if data files grow by this factor. Smaller growth also comes from free space
 # in files.
 DISK_MIN = 1.02
+# Spare part of a suggested budget, because runs vary, and the longest one that is given in seconds.
+SPARE, IN_SECONDS_MAX = 0.05, 300.0
 
 
 def title(document: DiagnoseDocument) -> str:
@@ -77,6 +81,20 @@ def signed(share: float) -> str:
     return percent_text(share) if share >= 0 else f"\u2212{percent_text(-share)}"
 
 
+def shortage_words(shortage: Shortage) -> str:
+    """Return a clause on a time limit that is too short for most verdicts."""
+    seconds = shortage.enough_s * (1 + SPARE)
+    if seconds <= IN_SECONDS_MAX:
+        enough = f"{math.ceil(seconds / 10) * 10}s"
+    else:
+        enough = f"{math.ceil(seconds / 60)}m"
+    return (
+        f"the budget is too short for {shortage.rounds} rounds, and fewer decide only on a change "
+        "that saves most of the time; "
+        f"the same command with --budget {enough} goes on"
+    )
+
+
 def step_words(step: DiagnosisStep) -> str:
     """Return text on the earlier changes that a step of the diagnosis includes."""
     if not step["on_top_of"]:
@@ -96,7 +114,9 @@ def _of_data(tried: TriedCause) -> Iterator[str]:
 
 def beside(tried: TriedCause) -> Iterator[str]:
     """Yield a sentence on each side effect of a change."""
-    for operation in tried["slower"]:
+    # The verdict on a change that is left out again names these operations.
+    slower = tried["slower"] if tried.get("takes_back") is None else []
+    for operation in slower:
         least = percent_text(operation["share"])
         yield f"{operation['operation']} takes longer with it, by {least} at least"
     before, after = tried["memory"]

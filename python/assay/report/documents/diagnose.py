@@ -71,6 +71,9 @@ class TriedCause(TypedDict):
     """Share of the time that depends on a resource that was slowed; null for a change that removes
     a cause."""
     slower: list[SlowerOperation]
+    takes_back: NotRequired[str | None]
+    """Earlier kept change that this change leaves out again, which is confirmed if little time is
+    lost without it; null for other changes."""
     memory: tuple[MeasuredValue, MeasuredValue]
     """Peak memory in bytes: the highest of all runs without the change, and the lowest of all runs
     with the change."""

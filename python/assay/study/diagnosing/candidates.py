@@ -61,6 +61,7 @@ class Candidate:
         is_hypothetical: Whether the optimiser only assumes the change, so no run with it is timed.
         also: Other causes that the same change would remove. Each gets a verdict of its own.
         gain_min: Smallest saving, as a share of the time, that counts.
+        takes_back: Name of the kept change that the change leaves out again; None for others.
     """
 
     cause: Finding
@@ -74,6 +75,7 @@ class Candidate:
     is_hypothetical: bool = False
     also: tuple[Finding, ...] = ()
     gain_min: float = GAIN_MIN
+    takes_back: str | None = None
 
     @property
     def causes(self) -> tuple[Finding, ...]:

@@ -52,17 +52,20 @@ FORMS: tuple[AdviceKind, ...] = (
 SETTLE = "a trial of the change, which this is"
 
 
-def further_candidates(run: Run, base: RunRequest, advised: Sequence[Candidate]) -> list[Candidate]:
+def further_candidates(
+    run: Run, base: RunRequest, advised: Sequence[Candidate], asked: RunRequest
+) -> list[Candidate]:
     """Return changes of a run that no finding advises and that may save time.
 
     Args:
         run: Run that was explained.
         base: Request of the run.
         advised: Changes that findings advise. What they change is not changed in another way.
+        asked: Request that the user made, without changes that the diagnosis kept.
     """
     causes = [
         *_indexes(run, base),
-        *_given_options(run, base, advised),
+        *_given_options(run, base, advised, asked),
         *_other_forms(run, base, advised),
     ]
     candidates = (_candidate(cause, base) for cause in causes)
@@ -73,13 +76,16 @@ def further_candidates(run: Run, base: RunRequest, advised: Sequence[Candidate])
     ]
 
 
-def _given_options(run: Run, base: RunRequest, advised: Sequence[Candidate]) -> Iterator[Finding]:
-    """Yield a cause for each given setting and limit that no advised change alters.
+def _given_options(
+    run: Run, base: RunRequest, advised: Sequence[Candidate], asked: RunRequest
+) -> Iterator[Finding]:
+    """Yield a cause for each setting and limit of the user that no advised change alters.
 
-    Settings that durability depends on are left out.
+    Settings that durability depends on, or that a kept change altered, are left out.
     """
     levels = find_engine(base.engine).facts.durability.values()
     left_out = {name for level in levels for name in level.settings}
+    left_out |= _altered(base.settings, asked.settings) | _altered(base.limits, asked.limits)
     for candidate in advised:
         request = candidate.request
         left_out |= _altered(base.settings, request.settings) | _altered(

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from assay.analysis.diagnose.judging import ALPHA
+from assay.analysis.diagnose.judging import ALPHA, TRIED_ROUNDS_MAX
 from assay.analysis.diagnose.way import Tried
 from assay.report.diagnosis.spoiling import spoiled_by_change
 
@@ -17,15 +17,16 @@ if TYPE_CHECKING:
     from assay.record.reader import Run
     from assay.study.diagnosing.candidates import Candidate
 
-# Maximum rounds of one cause, and number of rounds after which a step with a confirmed cause does
-# not wait for a cause that seems larger.
-ROUNDS_MAX, ROUNDS_ENOUGH = 12, 6
+# Number of rounds after which a step with a confirmed cause does not wait for a cause that seems
+# larger.
+ROUNDS_ENOUGH = 6
 # The variation of fewer rounds does not tell how many rounds a verdict will need.
 ROUNDS_TO_PREDICT = 4
 # Minimum rounds for a verdict: the next step would need as many for a cause that this step drops.
 ROUNDS_MIN = 3
-# Maximum rounds of a slowed resource, whose effect is large where it counts.
-SLOWED_ROUNDS_MAX = 5
+# Rounds without a verdict in sight in trials that are not about a gain: of a slowed resource,
+# whose effect is large where it counts, and of a run without a kept change.
+AIMLESS_ROUNDS_MAX = 5
 # Part of the error probability for changes that no finding advises.
 FURTHER_PART = 0.2
 
@@ -51,7 +52,10 @@ class Racing:
     @property
     def is_over(self) -> bool:
         """Return True if the trial of the change needs no more runs."""
-        if self.failed is not None or len(self.rounds) >= self._rounds_max:
+        if self.failed is not None or len(self.rounds) >= TRIED_ROUNDS_MAX:
+            return True
+        is_aimless = len(self.rounds) >= AIMLESS_ROUNDS_MAX and not self.is_hopeful
+        if is_aimless and not self._is_about_gain:
             return True
         return bool(self.verdicts) and not self.open_places
 
@@ -61,7 +65,7 @@ class Racing:
         judged = [self.verdicts[place][0] for place in self.open_places if place in self.verdicts]
         needed = [judgement.rounds_needed for judgement in judged]
         soonest = min((rounds for rounds in needed if rounds is not None), default=math.inf)
-        return soonest - len(self.rounds) if soonest <= self._rounds_max else math.inf
+        return soonest - len(self.rounds) if soonest <= TRIED_ROUNDS_MAX else math.inf
 
     @property
     def is_hopeful(self) -> bool:
@@ -73,15 +77,15 @@ class Racing:
     @property
     def _seems_useless(self) -> bool:
         """Return True if the rounds so far show less than half of the smallest gain that counts."""
-        if len(self.rounds) < ROUNDS_MIN or self.candidate.slowing is not None:
+        if len(self.rounds) < ROUNDS_MIN or not self._is_about_gain:
             return False
         judged = [self.verdicts[place][0] for place in self.open_places if place in self.verdicts]
         least = self.candidate.gain_min / 2
         return all(one.gain is not None and one.gain.share < least for one in judged)
 
     @property
-    def _rounds_max(self) -> int:
-        return ROUNDS_MAX if self.candidate.slowing is None else SLOWED_ROUNDS_MAX
+    def _is_about_gain(self) -> bool:
+        return self.candidate.slowing is None and self.candidate.takes_back is None
 
     @property
     def open_places(self) -> list[int]:
@@ -112,7 +116,14 @@ class Racing:
         """Return the results of the rounds, one for each cause; empty without a round."""
         change, kind = self.candidate.change, self.candidate.kind
         return [
-            Tried(self.candidate.causes[place], change, kind, judgement, tuple(self.rounds[:count]))
+            Tried(
+                self.candidate.causes[place],
+                change,
+                kind,
+                judgement,
+                tuple(self.rounds[:count]),
+                self.candidate.takes_back,
+            )
             for place, (judgement, count) in sorted(self.verdicts.items())
         ]
 
@@ -124,20 +135,32 @@ class Trials:
     Attributes:
         advised: Changes that findings advise, or the slowed resource.
         further: Changes that no finding advises.
+        superfluous: Runs without a kept change.
     """
 
     advised: tuple[Racing, ...]
     further: tuple[Racing, ...]
+    superfluous: tuple[Racing, ...] = ()
 
 
-def trials(advised: Sequence[Candidate], further: Sequence[Candidate]) -> Trials:
+def trials(
+    advised: Sequence[Candidate],
+    further: Sequence[Candidate],
+    superfluous: Sequence[Candidate] = (),
+) -> Trials:
     """Return the trials of a step, which share the error probability, whenever each begins.
 
     The changes that no finding advises have a small part of it, because their gain must be large.
+    So have those that leave out a kept change; a resource that is slowed after them has the rest.
     """
+    whole = ALPHA
+    if superfluous:
+        whole -= FURTHER_PART * ALPHA
     part = FURTHER_PART if advised and further else float(not advised)
     return Trials(
-        _of_equal_alpha(advised, (1 - part) * ALPHA), _of_equal_alpha(further, part * ALPHA)
+        _of_equal_alpha(advised, (1 - part) * whole),
+        _of_equal_alpha(further, part * whole),
+        _of_equal_alpha(superfluous, ALPHA - whole),
     )
 
 
@@ -178,13 +201,16 @@ def is_worth_waiting(racer: Racing, best: Racing, round_: int) -> bool:
 
 
 def best_of(racing: Sequence[Racing]) -> Racing | None:
-    """Return the change that saves most of a confirmed cause, with right answers; None without."""
+    """Return the change that saves most of a confirmed cause, with right answers; None without.
+
+    A change that leaves out a superfluous one need not save time.
+    """
     saving = {
         number: racer.saved_s(place)
         for number, racer in enumerate(racing)
         if racer.candidate.stays
         and (place := racer.best_place) is not None
-        and racer.saved_s(place) > 0
+        and (racer.saved_s(place) > 0 or racer.candidate.takes_back is not None)
         and not racer.spoils()
     }
     best = max(saving, key=lambda number: saving[number], default=None)

@@ -11,7 +11,7 @@ from itertools import chain
 from statistics import median
 from typing import TYPE_CHECKING
 
-from assay.analysis.diagnose.judging import judge, judge_slowed
+from assay.analysis.diagnose.judging import ALPHA, judge, judge_slowed, judge_superfluous
 from assay.analysis.diagnose.same_plans import plans_stayed
 from assay.analysis.diagnose.way import Step, Tried, Untried, Way
 from assay.analysis.summarise import summarise
@@ -19,6 +19,7 @@ from assay.analysis.try_.trial import mean_times_of, times_for
 from assay.model.errors import RunFailedError
 from assay.record.layout import STATUS_COMPLETE
 from assay.record.reader import Run, took_s
+from assay.report.diagnosis.words import shortage_words
 from assay.study.diagnosing.candidates import Candidate, candidates_of
 from assay.study.diagnosing.further import (
     FURTHER_METHODS,
@@ -33,6 +34,7 @@ from assay.study.diagnosing.planning import (
 )
 from assay.study.diagnosing.racing import (
     Racing,
+    Trials,
     best_of,
     hopeful,
     is_worth_waiting,
@@ -40,7 +42,9 @@ from assay.study.diagnosing.racing import (
     on_course,
     trials,
 )
+from assay.study.diagnosing.shortage import budget_shortage
 from assay.study.diagnosing.slowing import slowed_candidate
+from assay.study.diagnosing.superfluous import SUPERFLUOUS, Kept, superfluous_candidates
 from assay.study.several import begun_in
 from assay.study.variants import Part, Study, Variant
 
@@ -49,13 +53,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from assay.analysis.diagnose.judging import Judgement
-    from assay.analysis.diagnose.way import Ending
+    from assay.analysis.diagnose.way import Ending, Shortage
     from assay.analysis.try_.calibration import Calibration
     from assay.analysis.try_.trial import Times
     from assay.model.finding import Finding
     from assay.running.asked.request import RunRequest
-    from assay.study.diagnosing.racing import Trials
     from assay.study.series import Series
+    from assay.study.several import Begun
 
 BASELINE = "as it is"
 # Number of causes tried in parallel: each round has a run of each, and one without any change.
@@ -80,6 +84,7 @@ class Diagnosing:
         allow_changes: Whether a user's tables may be changed, and the changes reverted.
         budget_s: Time limit for which the number of parallel causes is chosen, in seconds; None
             means no limit.
+        used_s: Seconds of the command's time limit that were used before the first round.
     """
 
     base: RunRequest
@@ -88,10 +93,15 @@ class Diagnosing:
     history: Calibration
     allow_changes: bool = False
     budget_s: float | None = None
+    used_s: float = 0.0
     _parts: list[Part] = field(default_factory=list)
     _times: dict[tuple[str, bool], Times] = field(default_factory=dict)
     _begun: bool = False
     _run_seconds: list[float] = field(default_factory=list)
+    _repeated_seconds: list[float] = field(default_factory=list)
+    _shortage: Shortage | None = None
+    _kept: list[Kept] = field(default_factory=list)
+    _settled: set[str] = field(default_factory=set)
 
     @property
     def directory(self) -> Path | None:
@@ -108,23 +118,37 @@ class Diagnosing:
         """
         steps: list[Step] = []
         run, base = self.pilot, self.base
-        kept: tuple[str, ...] = ()
         while True:
-            step, candidate, is_spent = self._step(len(steps) + 1, run, base, kept, _open(steps))
+            step, candidate, is_spent = self._step(len(steps) + 1, run, base, _open(steps))
             steps.append(step)
             if step.kept is None or candidate is None:
-                return Way(tuple(steps), _ending(steps, is_spent=is_spent), run)
+                ending = _ending(steps, is_spent=is_spent)
+                return Way(tuple(steps), ending, run, self._shortage)
+            self._keep(len(steps), step, candidate, base)
             run, base = step.kept.rounds[0][1], candidate.request
-            kept = (*kept, candidate.change)
             if is_spent:
                 return Way(tuple(steps), "budget", run)
+
+    def _keep(self, number: int, step: Step, candidate: Candidate, base: RunRequest) -> None:
+        """Record the change that a step keeps, or no longer keeps."""
+        if candidate.takes_back is None:
+            same = [tried for tried in step.tried if _is_kept(tried, step)]
+            causes = [each.cause for each in same if each.judgement.verdict == "confirmed"]
+            names = [cause.operations for cause in causes]
+            operations = tuple(dict.fromkeys(chain.from_iterable(names))) if all(names) else ()
+            self._kept.append(Kept(number, candidate, base, operations))
+            self._settled = set()
+            return
+        self._kept = [each for each in self._kept if each.candidate.change != candidate.takes_back]
+        # Little has changed, so the next step does not repeat what this one refuted.
+        refuted = (tried.change for tried in step.tried if tried.judgement.verdict == "refuted")
+        self._settled |= {candidate.takes_back, *refuted}
 
     def _step(
         self,
         number: int,
         run: Run,
         base: RunRequest,
-        kept: tuple[str, ...],
         before: Sequence[Finding],
     ) -> tuple[Step, Candidate | None, bool]:
         """Return one step of a diagnosis, the adopted change, and whether the budget ended.
@@ -141,7 +165,11 @@ class Diagnosing:
         # Each run first reverts what a killed run of the step left on a server.
         undo = dict(chain.from_iterable(c.request.undo.items() for c in waiting)) | base.undo
         base = base.changed(undo=undo)
-        waiting = [replace(c, request=c.request.changed(undo=undo)) for c in waiting]
+        waiting = [
+            replace(c, request=c.request.changed(undo=undo))
+            for c in waiting
+            if c.change not in self._settled
+        ]
         refuted, only_planned = self._by_plans(f"step {number} plans", run, base, waiting)
         # A cause that an earlier run had may have been removed since then, and is not refuted.
         removed = [each for each in refuted if each.cause.key not in keys]
@@ -151,14 +179,22 @@ class Diagnosing:
         settled |= {(each.change or "", each.cause.key) for each in only_planned}
         advised = _without(waiting, settled)
         untriable += only_planned
-        further = further_candidates(run, base, waiting)
-        racing, is_spent = self._raced(f"step {number}", run, base, trials(advised, further))
-        if not racing and not is_spent:
+        further = further_candidates(run, base, waiting, self.base)
+        further = [c for c in further if c.change not in self._settled]
+        superfluous = superfluous_candidates(run, base, self._kept)
+        superfluous = [c for c in superfluous if c.change not in self._settled]
+        queue = trials(advised, further, superfluous)
+        racing, is_spent = self._raced(f"step {number}", run, base, queue)
+        removes_nothing = all(racer.candidate.takes_back is not None for racer in racing)
+        if removes_nothing and best_of(racing) is None and not is_spent:
             # Nothing can be removed, so the resource that takes most of the time is slowed.
             bound = slowed_candidate(summary, base)
-            slowed = [bound] if isinstance(bound, Candidate) else []
             untriable += [bound] if isinstance(bound, Untried) else []
-            racing, is_spent = self._raced(f"step {number}", run, base, trials(slowed, []))
+            if isinstance(bound, Candidate):
+                alpha = ALPHA - sum(racer.alpha for racer in queue.superfluous)
+                slowing = Trials((Racing(bound, alpha),), ())
+                slowed, is_spent = self._raced(f"step {number} slowed", run, base, slowing)
+                racing += slowed
         failed = [
             untried
             for racer in racing
@@ -170,7 +206,7 @@ class Diagnosing:
         why_left = NO_TIME if is_spent else NEXT_STEP
         step = Step(
             run,
-            kept,
+            tuple(each.candidate.change for each in self._kept),
             (*(tried for racer in racing for tried in racer.tried()), *refuted),
             (*untriable, *failed),
             tuple(untried for each in left for untried in _untried(each, why_left)),
@@ -183,19 +219,22 @@ class Diagnosing:
     ) -> tuple[list[Racing], bool]:
         """Try changes in rounds; return their trials, and whether the budget ended.
 
-        Changes that no finding advises begin if no advised one can be kept.
+        Changes that no finding advises begin if no advised one can be kept, and then runs without
+        a superfluous change.
         """
         racing: list[Racing] = []
-        waiting, further = list(queue.advised), list(queue.further)
+        waiting = list(queue.advised)
+        later = [queue.further, queue.superfluous]
         is_spent, round_ = False, 0
         while not is_spent:
-            if not waiting and not hopeful(racing) and best_of(racing) is None:
-                waiting, further = self._with_used_indexes(name, run, base, further), []
+            while later and not waiting and not hopeful(racing) and best_of(racing) is None:
+                waiting = self._with_used_indexes(name, run, base, later.pop(0))
             if self._is_over(racing, waiting, round_):
                 break
             while waiting and len(hopeful(racing)) < self._side_by_side():
                 racing.append(waiting.pop(0))
             round_ += 1
+            self._look_at_budget(f"{name} round {round_}", racing)
             is_spent = not self._round(f"{name} round {round_}", base, racing)
         return [*racing, *waiting], is_spent
 
@@ -203,7 +242,11 @@ class Diagnosing:
         self, name: str, run: Run, base: RunRequest, further: Sequence[Racing]
     ) -> list[Racing]:
         """Return the trials, of indexes only those that the optimiser would use."""
-        wide = [trial.candidate for trial in further if trial.candidate.kind == "index"]
+        wide = [
+            trial.candidate
+            for trial in further
+            if trial.candidate.kind == "index" and trial.candidate.takes_back is None
+        ]
         part = planned_part(f"{name} indexes", BASELINE, run, base, wide)
         planned: dict[str, Run] = {}
         if part is not None:
@@ -218,7 +261,7 @@ class Diagnosing:
                 if with_all is None:
                     continue
                 candidate = with_used_indexes(trial.candidate, base, with_all)
-            if candidate is not None:
+            if candidate is not None and candidate.change not in self._settled:
                 chosen.append(Racing(candidate, trial.alpha))
         return chosen
 
@@ -256,6 +299,37 @@ class Diagnosing:
             is_worth_waiting(racer, best, round_) for racer in racing if not racer.is_over
         )
 
+    def _look_at_budget(self, round_: str, racing: Sequence[Racing]) -> None:
+        """Say once if the budget is too short for a first verdict.
+
+        Args:
+            round_: Name of the next round. If it was made before, its time was spent already.
+            racing: Changes that are tried.
+        """
+        budget_s, begun = self.series.terms.budget_s, self._begun_runs()
+        is_known = (
+            self._shortage is not None or self._kept or any(each.part == round_ for each in begun)
+        )
+        decided = [
+            place for racer in racing for place in racer.verdicts if place not in racer.open_places
+        ]
+        if budget_s is None or is_known or decided:
+            return
+        spent_s = sum(each.seconds or 0.0 for each in begun)
+        self._shortage = budget_shortage(
+            on_course(racing),
+            self.pilot,
+            self._run_seconds,
+            self._repeated_seconds,
+            budget_s - spent_s,
+            self.used_s + spent_s,
+        )
+        if self._shortage is not None:
+            self.series.watcher.remark(shortage_words(self._shortage))
+
+    def _begun_runs(self) -> list[Begun]:
+        return begun_in(self.series.directory) if self._begun else []
+
     def _round(self, name: str, base: RunRequest, racing: Sequence[Racing]) -> bool:
         """Run a round of the undecided trials; return whether the budget sufficed."""
         on = on_course(racing)
@@ -276,13 +350,18 @@ class Diagnosing:
             for racer, is_new in zip(on, new, strict=True)
         ]
         self._parts.append(Part(name, tuple(variants), 1, ABOUT, apart=True))
-        is_spent = self._made(name)
+        # The change whose verdict is nearest goes first if the budget is short.
+        nearest = sorted(on, key=lambda racer: racer.rounds_left)
+        compared = (baseline, *(racer.candidate.change for racer in nearest))
+        is_spent = self._made(name, compared)
         ids = self._complete(name)
-        self._run_seconds += [
+        seconds = [
             begun.seconds
             for begun in begun_in(self.series.directory)
             if begun.part == name and begun.status == STATUS_COMPLETE and begun.seconds is not None
         ]
+        self._run_seconds += seconds
+        self._repeated_seconds += [] if any(new) else seconds
         before = ids.get(baseline)
         if before is None and not is_spent and slowing is None:
             raise RunFailedError(
@@ -300,8 +379,13 @@ class Diagnosing:
                 racer.failed = self._why_failed(name, missing)
         return not is_spent
 
-    def _made(self, part: str) -> bool:
-        """Execute the remaining runs of a section; return whether the budget left some out."""
+    def _made(self, part: str, compared: tuple[str, ...] = ()) -> bool:
+        """Execute the remaining runs of a section; return whether the budget left some out.
+
+        Args:
+            part: Name of the section.
+            compared: Variants of a round: without any change, and then the most important first.
+        """
         names = ", ".join(self.base.operations) or self.base.workload
         question = f"What would make {names} on {self.base.engine} faster?"
         study = Study(question, tuple(self._parts), self.base.seed, "Causes, tried")
@@ -309,7 +393,7 @@ class Diagnosing:
             self.series.begin(study)
             self._begun = True
         # A failed run is tried again by the next call, not by the next round.
-        terms = replace(self.series.terms, goes_on=True, parts=frozenset({part}))
+        terms = replace(self.series.terms, goes_on=True, parts=frozenset({part}), compared=compared)
         left_out = self.series.make(study, terms).left_out
         return any(planned.part == part for run in left_out for planned in run.stands_for)
 
@@ -337,6 +421,8 @@ class Diagnosing:
             for before, after in racer.rounds
         ]
         about, candidate, first = cause.operations, racer.candidate, racer.rounds[0]
+        if candidate.takes_back is not None:
+            return judge_superfluous(times, about, racer.alpha)
         shown = candidate.by_plan and plans_show_change(first[0], candidate.kind, about)
         stayed = shown and plans_stayed(*first, about)
         return judge(times, about, racer.alpha, gain_min=candidate.gain_min, plans_stayed=stayed)
@@ -372,7 +458,8 @@ def _open(steps: Sequence[Step]) -> list[Finding]:
     ]
     causes = [*tried, *(untried.cause for untried in last.left_out)]
     # The next step finds these again, if they are still possible.
-    return [cause for cause in causes if cause.method not in FURTHER_METHODS]
+    left_out = {*FURTHER_METHODS, SUPERFLUOUS}
+    return [cause for cause in causes if cause.method not in left_out]
 
 
 def _is_kept(tried: Tried, step: Step) -> bool:
