@@ -440,7 +440,7 @@ class TestShortBudget:
             assert way.shortage is not None
             assert way.shortage.enough_s == pytest.approx(30.0, abs=0.1)
             assert left.startswith(runs.remarks[0])
-            assert "at least 3 rounds" in left
+            assert "too short for 3 rounds" in left
             assert "--budget 40s" in left
 
     def test_plans_of_the_first_round_may_give_a_verdict(
