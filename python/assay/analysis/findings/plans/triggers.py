@@ -38,17 +38,17 @@ def find(case: Case) -> list[Finding]:
                 by_trigger.setdefault(key, []).append((plan, trigger))
     findings = [_finding(case, fired) for fired in by_trigger.values()]
     if not by_trigger:
-        counted = counted_programs(case, case.triggers)
+        changing = [op for op, text in case.statements.items() if CHANGES.search(text)]
+        callers = [op for op in changing if op in case.shares]
+        counted = counted_programs(case, case.triggers, lambda _: callers)
         findings = [_counted_finding(case, trigger) for trigger in counted]
     return [finding for finding in findings if finding.effect_share >= EFFECT_MIN]
 
 
 def _counted_finding(case: Case, trigger: CountedProgram) -> Finding:
     """Return the finding of a trigger that plans do not show but the engine counts."""
-    changing = [op for op, text in case.statements.items() if CHANGES.search(text)]
-    operations = [op for op in changing if op in case.shares] or list(case.shares)
-    of_run = sum(case.shares[op] for op in operations)
-    fractions = {op: min(1.0, trigger.share / of_run) for op in operations if of_run}
+    of_run = sum(case.shares[op] for op in trigger.operations)
+    fractions = {op: min(1.0, trigger.share / of_run) for op in trigger.operations if of_run}
     claim = (
         f"{percent_text(case.of_run(fractions))} of the time was in trigger {trigger.name}, "
         f"which is called {count_text(trigger.calls)} times per execution"
