@@ -33,7 +33,8 @@ def program_counts(run: Run, source: str, ran: pl.DataFrame) -> dict[str, tuple[
         pl.col("source", "object", "counter").cast(pl.String)
     )
     counted = around(readings, begun_ns if ran.is_empty() else 0, ended_ns)
-    grown = _grown(counted.filter(pl.col("source") == source), counted["time_ns"].min())
+    first_ns = counted["time_ns"].min() or 0
+    grown = _grown(counted.filter(pl.col("source") == source), first_ns)
     measured = 1.0 if ran.is_empty() else len(ran.filter(is_measured(ran))) / len(ran)
     return {
         name: (counters["calls"] * measured, counters["seconds"] * measured)
