@@ -107,6 +107,7 @@ def read_case(
         indexes=plans.indexes,
         foreign_keys=plans.foreign_keys or (),
         partition_keys=plans.partition_keys,
+        notifiers=plans.notifiers,
         statistics=plans.statistics or (),
         column_types=_in_lower_case(plans.tables),
         grammar=plans.grammar,
