@@ -10,6 +10,7 @@ import pytest
 from assay.analysis.counters.program_counts import program_counts
 from assay.analysis.findings.plans import function_per_row
 from assay.analysis.host.task_counters import executions
+from assay.analysis.plans.shown_calls import shows_call
 from assay.probes.streams import ENGINE, Stream
 from tests.cases import case, operation
 from tests.conftest import BEGUN_NS, PASSES, S, SyntheticRun
@@ -52,6 +53,20 @@ class TestProgramCounts:
 
     def test_a_counter_that_was_reset_is_left_out(self, synthetic: SyntheticRun) -> None:
         assert counted(synthetic, (BEGUN_NS - S, 90), (synthetic.ended_ns, 1)) == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "is_shown"),
+    [
+        ("-- all\nselect sum(app.Price_of(id)) from items where shop = ${shop};", True),
+        ("select a from items group by a having max(price_of(id)) > 3", True),
+        ("select id from items where price_of(id) > ${price}", False),
+        ("select (select max(price_of(id)) from items)", False),
+        ("select price_of(", False),
+    ],
+)
+def test_a_call_can_be_left_out_where_a_query_shows_it(text: str, *, is_shown: bool) -> None:
+    assert shows_call(text, "postgres", "app.price_of") == is_shown
 
 
 def test_calls_are_those_of_the_operations_that_name_the_function() -> None:

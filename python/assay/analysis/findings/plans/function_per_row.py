@@ -12,12 +12,15 @@ from assay.analysis.findings.indexes.index_use import end_of_call, value_call
 from assay.analysis.findings.operation_shares import at_least
 from assay.analysis.findings.plans.counted_programs import counted_programs
 from assay.analysis.findings.plans.plan_time import timed_nodes
+from assay.analysis.plans.shown_calls import shows_call
 from assay.analysis.time.operation_tree import COMPUTING
 from assay.model.finding import Advice, Evidence
 from assay.model.sql import without_remarks
 from assay.model.units import count_text, percent_text, seconds_text
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from assay.analysis.findings.case import Case
     from assay.analysis.findings.plans.counted_programs import CountedProgram
     from assay.analysis.findings.plans.plan_time import Timed
@@ -190,6 +193,18 @@ def _compares_result(timed: Timed, name: str) -> bool:
     return call is not None and condition[call].partition("(")[0].endswith(name)
 
 
+def _without_call(case: Case, name: str, fractions: Mapping[str, float]) -> Advice | None:
+    """Return the advice to run operations without a function; None if all need its result."""
+    operations = [
+        operation
+        for operation in fractions
+        if shows_call(case.statements.get(operation, ""), case.grammar, name)
+    ]
+    if not operations:
+        return None
+    return Advice("ablation", name, {"operations": ", ".join(operations)}, case.of_run(fractions))
+
+
 def _finding(case: Case, program: CountedProgram) -> Finding:
     """Return a finding about a function, with its share of the operations that name it."""
     name, calls, share = program.name, program.calls, program.share
@@ -214,7 +229,7 @@ def _finding(case: Case, program: CountedProgram) -> Finding:
         f"write {name} as an expression of the statement, or call it for fewer rows: each call"
         f" takes {seconds_text(program.call_s)}"
     )
-    advice = Advice("ablation", name, {"operations": ", ".join(fractions)}, effect)
+    advice = _without_call(case, name, fractions)
     if any(_compares_result(timed, name) for timed in timed_nodes(case)):
         if case.can(STABLE):
             advice = Advice(STABLE, name, {}, effect)
