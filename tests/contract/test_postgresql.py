@@ -39,7 +39,7 @@ from assay.engines.discovery import find_engine
 from assay.engines.postgresql.engine import PostgresEngine
 from assay.engines.postgresql.explaining import PostgresPlans
 from assay.engines.postgresql.server import HOST
-from assay.model.catalogue import Statistics
+from assay.model.catalogue import Notifier, Statistics
 from assay.model.other_work import SNAPSHOT, OtherWork
 from assay.model.script import Script, ScriptOperation, ScriptStatement
 from assay.model.sql import column_statement
@@ -524,6 +524,31 @@ class TestTables:
         assert [plan and plan.captures for plan in cached] == [3, 2, 1]
         assert [plan and len(plan.others) for plan in cached] == [0, 1, 0]
         assert query_value(schema, "select count(*) from skewed where filler = 'b'") == 0
+
+    def test_functions_that_notify_are_known_by_their_text(
+        self, shared: Started, schema: Instance
+    ) -> None:
+        body = "returns trigger language plpgsql as $b$ begin {} return null; end $b$"
+        made = {
+            "told()": body.format("perform inner_told(new.n);"),
+            "quiet()": body.format("/* notify rooms; */ -- pg_notify(1)\n"),
+            "inner_told(n int)": "returns void language sql as $b$ notify rooms, 'open' $b$",
+        }
+        for name, rest in made.items():
+            shared.engine.run_script(schema, f"create function {name} {rest}")
+        table = "create table rooms (n int)"
+        triggers = [
+            f"create trigger {name} after insert on rooms for each row execute function {name}()"
+            for name in ("told", "quiet")
+        ]
+        for statement in (table, *triggers):
+            shared.engine.run_script(schema, statement)
+        reader = PostgresPlans(schema.address["dsn"])
+        notifiers = reader.notifiers()
+        reader.close()
+        ours = [notifier for notifier in notifiers if notifier.function in {"told", "inner_told"}]
+        assert ours == [Notifier("inner_told"), Notifier("told", "rooms", "told")]
+        assert "quiet" not in {notifier.function for notifier in notifiers}
 
     def test_facts_that_explain_a_plan_are_read(self, shared: Started, schema: Instance) -> None:
         shared.engine.run_script(schema, SKEWED)

@@ -891,6 +891,23 @@ class TestFunctionPerRow:
             expected = "stable-function" if can and is_repeated else "ablation"
             assert finding.advice.kind == expected
 
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "select id from items where price > price_of(3)",
+            "select id from items where price_of(id) > 3",
+            "select price_of(3) from items",
+            "update items set price = price_of(id)",
+            "select price_of(id) from items; select 1",
+            "select id from items_with_prices",
+        ],
+        ids=["same for all", "chooses rows", "no column", "no query", "two queries", "a view"],
+    )
+    def test_a_call_that_cannot_be_left_out_is_not_offered(self, text: str) -> None:
+        (finding,) = function_per_row.find(replace(self.of(5_000), statements={"q1": text}))
+        assert finding.advice is None
+        assert "call it for fewer rows" in (finding.to_try or "")
+
     @pytest.mark.parametrize(("calls", "seconds"), [(1, 0.7), (5_000, 0.01)])
     def test_its_twin_is_silent(self, calls: float, seconds: float) -> None:
         assert function_per_row.find(self.of(calls, seconds)) == []

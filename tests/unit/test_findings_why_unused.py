@@ -432,7 +432,7 @@ class TestCounted:
         )
         (finding,) = triggers.find(run_case)
         assert finding.effect_share == pytest.approx(0.6)
-        assert "trigger stamp, which is called 3 times per execution" in finding.claim
+        assert "trigger stamp, with 3 calls per execution" in finding.claim
         assert finding.advice == Advice("trigger", "stamp", {}, pytest.approx(0.6))
         quick = case(
             operation(overrides=ONE_SECOND), statements=text, triggers={"stamp": (3.0, 0.01)}

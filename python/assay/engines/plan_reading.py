@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         ChangedSetting,
         ForeignKey,
         Index,
+        Notifier,
         Statistics,
     )
     from assay.model.plan import Plan, PlanNode, Reads
@@ -241,6 +242,15 @@ class TellsPartitionKeys(Protocol):
 
     def partition_keys(self) -> dict[str, tuple[str, ...]]:
         """Return the columns of the partition key of each partitioned table."""
+        ...
+
+
+@runtime_checkable
+class TellsNotifiers(Protocol):
+    """Interface of plan readers that read which functions and triggers send notifications."""
+
+    def notifiers(self) -> list[Notifier]:
+        """Return the functions that notify other sessions, once for each trigger that calls it."""
         ...
 
 

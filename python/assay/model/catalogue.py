@@ -96,6 +96,25 @@ class ForeignKey:
 
 
 @dataclass(frozen=True)
+class Notifier:
+    """A function that sends notifications to other sessions, and a trigger that calls it.
+
+    Attributes:
+        function: Name of the function, without its schema.
+        table: Table of the trigger, without its schema; None if no trigger calls the function.
+        trigger: Name of the trigger.
+    """
+
+    function: str
+    table: str | None = None
+    trigger: str | None = None
+
+    def facts(self) -> dict[str, Any]:
+        """Return the notifying function as JSON values."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
 class Statistics:
     """A statistics object: statistics of several columns together, or of expressions.
 

@@ -55,6 +55,12 @@ def count_text(count: float | None) -> str:
     return f"{count:.0f}"
 
 
+def calls_text(count: float) -> str:
+    """Return a number of calls with its noun, such as `1 call`."""
+    number = count_text(count)
+    return f"{number} call{'' if number == '1' else 's'}"
+
+
 def percent_text(share: float | None) -> str:
     """Return a share from 0 to 1 as a percentage; 'not measured' for None."""
     if share is None:

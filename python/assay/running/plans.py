@@ -25,6 +25,7 @@ from assay.engines.plan_reading import (
     TellsExtensions,
     TellsForeignKeys,
     TellsIndexes,
+    TellsNotifiers,
     TellsPartitionKeys,
     TellsStatistics,
 )
@@ -194,6 +195,7 @@ class Capture:
             "extensions": None,
             "partition_keys": None,
             "statistics": None,
+            "notifiers": None,
             "reason": None,
         }
         try:
@@ -211,6 +213,8 @@ class Capture:
                 facts["partition_keys"] = reader.partition_keys()
             if isinstance(reader, TellsStatistics):
                 facts["statistics"] = [each.facts() for each in reader.statistics()]
+            if isinstance(reader, TellsNotifiers):
+                facts["notifiers"] = [each.facts() for each in reader.notifiers()]
         except (OSError, AssayError) as error:
             log.warning("the engine's catalogue cannot be read: %s", error)
             facts["reason"] = str(error)

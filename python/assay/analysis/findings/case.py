@@ -46,6 +46,7 @@ if TYPE_CHECKING:
         ForeignKey,
         Index,
         KeptRows,
+        Notifier,
         Statistics,
     )
     from assay.model.finding import Advice, Evidence, Tells
@@ -108,6 +109,7 @@ class Case:
         foreign_keys: Foreign keys from the engine's catalogue; empty if none, or not reported.
         partition_keys: Columns of the partition key of each partitioned table; None if the engine
             does not report them.
+        notifiers: Functions and triggers that send notifications, from the engine's catalogue.
         statistics: Statistics objects from the engine's catalogue, in the same way.
         column_types: Declared types of columns by table, with names in lower case; empty if not
             known.
@@ -179,6 +181,7 @@ class Case:
     indexes: Mapping[str, tuple[Index, ...]] | None = None
     foreign_keys: tuple[ForeignKey, ...] = ()
     partition_keys: Mapping[str, tuple[str, ...]] | None = None
+    notifiers: tuple[Notifier, ...] = ()
     statistics: tuple[Statistics, ...] = ()
     column_types: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     grammar: str | None = None

@@ -10,6 +10,7 @@ import polars as pl
 
 from assay.analysis.composite.played import played
 from assay.analysis.counters.engine_counters import around, declared
+from assay.analysis.counters.program_counts import program_counts
 from assay.analysis.data_size import data_bytes
 from assay.analysis.findings.case import Case
 from assay.analysis.findings.engine_facts import TableFacts
@@ -67,7 +68,7 @@ def read_case(
     """Return the input of a run's findings, from its record and its summary of operations."""
     engine = run.facts.get("engine", {})
     plans, profile, prepared = captured(run), _profile(run), is_prepared(run)
-    tables = _tables(run)
+    tables, ran = _tables(run), _executions(run)
     return Case(
         run_id=run.id,
         operations=operations,
@@ -83,7 +84,7 @@ def read_case(
         statements=_statements(run),
         results={op.name: columns for op in operations if (columns := _columns(run, op.name))},
         tables=tables,
-        executions=_executions(run),
+        executions=ran,
         throttled_share=_throttled_share(run),
         memory_limit=_memory_limit(run),
         environment=run.environment,
@@ -96,8 +97,8 @@ def read_case(
         can_pipeline=can_pipeline(run),
         replans=replans(run),
         look_interval_s=_look_interval_s(run),
-        functions=_programs(run, FUNCTIONS),
-        triggers=_programs(run, TRIGGERS),
+        functions=program_counts(run, FUNCTIONS, ran),
+        triggers=program_counts(run, TRIGGERS, ran),
         other_clients=other_clients_cpu(run),
         session_states=session_states(run),
         unsplit=why_unknown(run),
@@ -106,6 +107,7 @@ def read_case(
         indexes=plans.indexes,
         foreign_keys=plans.foreign_keys or (),
         partition_keys=plans.partition_keys,
+        notifiers=plans.notifiers,
         statistics=plans.statistics or (),
         column_types=_in_lower_case(plans.tables),
         grammar=plans.grammar,
@@ -245,28 +247,6 @@ def table_facts(readings: pl.DataFrame, ended_ns: int) -> dict[str, TableFacts]:
     for table, counter, value in last.select("object", "counter", "value").iter_rows():
         tables.setdefault(table, {})[counter] = bool(value) if counter in YES_OR_NO else value
     return {table: TableFacts(**facts) for table, facts in tables.items()}
-
-
-def _programs(run: Run, source: str) -> dict[str, tuple[float, float]]:
-    """Return calls and seconds of each counted function or trigger in the measured part."""
-    window = window_of(run)
-    if window is None or not run.has("engine"):
-        return {}
-    readings = run.table("engine").with_columns(
-        pl.col("source", "object", "counter").cast(pl.String)
-    )
-    counted = around(readings.filter(pl.col("source") == source), *window)
-    grown: dict[str, dict[str, float]] = {}
-    spans = counted.sort("time_ns").group_by("object", "counter", maintain_order=True)
-    for name, counter, value in spans.agg(
-        pl.col("value").last() - pl.col("value").first()
-    ).iter_rows():
-        grown.setdefault(name, {})[counter] = value
-    return {
-        name: (counters["calls"], counters["seconds"])
-        for name, counters in grown.items()
-        if counters.get("calls") and "seconds" in counters
-    }
 
 
 def _memory_limit(run: Run) -> LimitUse | None:

@@ -15,6 +15,7 @@ from assay.model.catalogue import (
     ForeignKey,
     Index,
     KeptRows,
+    Notifier,
     Statistics,
 )
 from assay.model.plan import OPERATORS, Plan, PlanNode
@@ -106,6 +107,7 @@ class Captured:
         kept_rows: Rows that parts of scans' conditions keep; empty in older records.
         partition_keys: Columns of the partition key of each partitioned table; None if the engine
             does not report them.
+        notifiers: Functions and triggers that send notifications; empty in older records.
         statistics: Statistics objects of all tables; None if the engine does not report them.
     """
 
@@ -125,6 +127,7 @@ class Captured:
     partition_keys: dict[str, tuple[str, ...]] | None = None
     statistics: tuple[Statistics, ...] | None = None
     with_views: dict[tuple[str, int], str] = field(default_factory=dict)
+    notifiers: tuple[Notifier, ...] = ()
 
     @property
     def table_names(self) -> set[str]:
@@ -208,6 +211,7 @@ def _read(document: dict[str, Any], error: str | None) -> Captured:
             (str(facts["operation"]), int(facts["statement"])): str(facts["text"])
             for facts in schema.get("with_views", ())
         },
+        _notifiers(document.get("catalogue") or {}),
     )
 
 
@@ -229,6 +233,10 @@ def _foreign_keys(catalogue: dict[str, Any]) -> tuple[ForeignKey, ...] | None:
 def _partition_keys(catalogue: dict[str, Any]) -> dict[str, tuple[str, ...]] | None:
     keys = catalogue.get("partition_keys")
     return None if keys is None else {table: tuple(columns) for table, columns in keys.items()}
+
+
+def _notifiers(catalogue: dict[str, Any]) -> tuple[Notifier, ...]:
+    return tuple(Notifier(**facts) for facts in catalogue.get("notifiers") or ())
 
 
 def _statistics(catalogue: dict[str, Any]) -> tuple[Statistics, ...] | None:

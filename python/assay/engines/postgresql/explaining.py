@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         ChangedSetting,
         ForeignKey,
         Index,
+        Notifier,
         Statistics,
     )
     from assay.model.plan import PlanNode
@@ -103,6 +104,13 @@ class PostgresPlans:
         Raises `EngineError`.
         """
         return self._facts.partition_keys()
+
+    def notifiers(self) -> list[Notifier]:
+        """Return the functions that send notifications, with the triggers that call them.
+
+        Raises `EngineError`.
+        """
+        return self._facts.notifiers()
 
     def statistics(self) -> list[Statistics]:
         """Return statistics objects of all tables except the server's own.

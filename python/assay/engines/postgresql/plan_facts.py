@@ -10,7 +10,14 @@ from assay.engines.postgresql.loading import execute
 from assay.engines.postgresql.plan_asking import ESTIMATED, EXECUTED, error_text, steers
 from assay.engines.postgresql.plan_cache import GENERIC, REPEATED_MAX_S, read
 from assay.engines.postgresql.statements import file_text, filled
-from assay.model.catalogue import Alternative, ChangedSetting, ForeignKey, Index, Statistics
+from assay.model.catalogue import (
+    Alternative,
+    ChangedSetting,
+    ForeignKey,
+    Index,
+    Notifier,
+    Statistics,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -89,6 +96,14 @@ class PlanFacts:
         """
         rows = cast("list[tuple[str, list[str]]]", self._rows("plans/partition_keys.sql"))
         return {table: tuple(columns) for table, columns in rows}
+
+    def notifiers(self) -> list[Notifier]:
+        """Return the functions that send notifications, with the triggers that call them.
+
+        Raises `EngineError`.
+        """
+        rows = cast("list[tuple[str, str | None, str | None]]", self._rows("plans/notifiers.sql"))
+        return [Notifier(*row) for row in rows]
 
     def statistics(self) -> list[Statistics]:
         """Return statistics objects of all tables except the server's own.

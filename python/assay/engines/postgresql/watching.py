@@ -31,7 +31,7 @@ from assay.model.watched import (
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from assay.model.catalogue import ChangedSetting, ForeignKey, Index, Statistics
+    from assay.model.catalogue import ChangedSetting, ForeignKey, Index, Notifier, Statistics
 
 log = logging.getLogger(__name__)
 
@@ -241,6 +241,13 @@ class WatchedPlans(PlannedOnly):
         Raises `EngineError`.
         """
         return self._facts.partition_keys()
+
+    def notifiers(self) -> list[Notifier]:
+        """Return the functions that send notifications, with the triggers that call them.
+
+        Raises `EngineError`.
+        """
+        return self._facts.notifiers()
 
     def statistics(self) -> list[Statistics]:
         """Return statistics objects of all tables except the server's own.

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from assay.analysis.findings.case import Case
 
@@ -17,27 +17,40 @@ class CountedProgram:
 
     Attributes:
         name: Name of the function or trigger in the engine.
-        calls: Number of calls per execution of any operation.
+        operations: Operations that may call it.
+        calls: Number of calls per execution of these operations.
         share: Share of the time of all operations, 0 to 1.
+        call_s: Mean time of a call in seconds.
     """
 
     name: str
+    operations: tuple[str, ...]
     calls: float
     share: float
+    call_s: float
 
 
 def counted_programs(
-    case: Case, counted: Mapping[str, tuple[float, float]]
+    case: Case,
+    counted: Mapping[str, tuple[float, float]],
+    callers: Callable[[str], Sequence[str]],
 ) -> list[CountedProgram]:
     """Return counted functions or triggers with their share of the run's time.
 
     The result is empty if the run's operations have no time.
+
+    Args:
+        case: The run.
+        counted: Calls and seconds of each function or trigger in the measured part.
+        callers: Returns the operations that may call a function or trigger; all if it returns none.
     """
-    executions = sum(op.passes for op in case.operations)
     whole_s = sum((op.seconds or 0.0) * op.passes for op in case.operations)
-    if not executions or not whole_s:
-        return []
-    return [
-        CountedProgram(name, calls / executions, min(1.0, seconds / whole_s))
-        for name, (calls, seconds) in counted.items()
-    ]
+    programs = []
+    for name, (calls, seconds) in counted.items():
+        operations = tuple(callers(name)) or tuple(case.shares)
+        executions = sum(op.passes for op in case.operations if op.name in operations)
+        if executions and whole_s and calls:
+            share = min(1.0, seconds / whole_s)
+            per_execution = calls / executions
+            programs.append(CountedProgram(name, operations, per_execution, share, seconds / calls))
+    return programs

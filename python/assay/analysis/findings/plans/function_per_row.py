@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
+from functools import partial
 from typing import TYPE_CHECKING
 
 from assay.analysis.findings.indexes.conditions import conjuncts, equal_columns
@@ -11,13 +12,17 @@ from assay.analysis.findings.indexes.index_use import end_of_call, value_call
 from assay.analysis.findings.operation_shares import at_least
 from assay.analysis.findings.plans.counted_programs import counted_programs
 from assay.analysis.findings.plans.plan_time import timed_nodes
+from assay.analysis.plans.shown_calls import shows_call
 from assay.analysis.time.operation_tree import COMPUTING
 from assay.model.finding import Advice, Evidence
 from assay.model.sql import without_remarks
 from assay.model.units import count_text, percent_text, seconds_text
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from assay.analysis.findings.case import Case
+    from assay.analysis.findings.plans.counted_programs import CountedProgram
     from assay.analysis.findings.plans.plan_time import Timed
     from assay.model.finding import AdviceKind, Finding
     from assay.model.plan import PlanNode
@@ -58,12 +63,21 @@ NO_FUNCTION = frozenset(
 def find(case: Case) -> list[Finding]:
     """Return a finding for each expensive function, timed by the engine or by plans."""
     findings = [
-        _finding(case, program.name, program.calls, program.share)
-        for program in counted_programs(case, case.functions)
+        _finding(case, program)
+        for program in counted_programs(case, case.functions, partial(_callers, case))
         if program.calls >= CALLS_MIN and not _is_of_trigger(case, program.name)
     ]
     findings += _plan_findings(case)
     return [finding for finding in findings if finding.effect_share >= EFFECT_MIN]
+
+
+def _callers(case: Case, name: str) -> list[str]:
+    """Return the operations whose statement names a function."""
+    return [
+        operation
+        for operation, text in case.statements.items()
+        if operation in case.shares and name.lower() in text.lower()
+    ]
 
 
 def _is_of_trigger(case: Case, name: str) -> bool:
@@ -179,13 +193,24 @@ def _compares_result(timed: Timed, name: str) -> bool:
     return call is not None and condition[call].partition("(")[0].endswith(name)
 
 
-def _finding(case: Case, name: str, calls: float, share: float) -> Finding:
+def _without_call(case: Case, name: str, fractions: Mapping[str, float]) -> Advice | None:
+    """Return the advice to run operations without a function; None if all need its result."""
+    operations = [
+        operation
+        for operation in fractions
+        if shows_call(case.statements.get(operation, ""), case.grammar, name)
+    ]
+    if not operations:
+        return None
+    return Advice("ablation", name, {"operations": ", ".join(operations)}, case.of_run(fractions))
+
+
+def _finding(case: Case, program: CountedProgram) -> Finding:
     """Return a finding about a function, with its share of the operations that name it."""
-    named = [op for op, text in case.statements.items() if name.lower() in text.lower()]
-    operations = named or list(case.shares)
-    of_run = sum(case.shares.get(op, 0.0) for op in operations)
+    name, calls, share = program.name, program.calls, program.share
+    of_run = sum(case.shares.get(op, 0.0) for op in program.operations)
     fractions = at_least(
-        {op: min(1.0, share / of_run) for op in operations if of_run and op in case.shares},
+        {op: min(1.0, share / of_run) for op in program.operations if of_run and op in case.shares},
         NAMED_SHARE,
     )
     effect = case.of_run(fractions)
@@ -200,12 +225,11 @@ def _finding(case: Case, name: str, calls: float, share: float) -> Finding:
             f"clock:{name}",
         ),
     ]
-    per_call = seconds_text(share * sum(case.seconds.values()) / calls) if calls else ""
     to_try = (
         f"write {name} as an expression of the statement, or call it for fewer rows: each call"
-        f" takes {per_call}"
+        f" takes {seconds_text(program.call_s)}"
     )
-    advice = Advice("ablation", name, {"operations": ", ".join(fractions)}, effect)
+    advice = _without_call(case, name, fractions)
     if any(_compares_result(timed, name) for timed in timed_nodes(case)):
         if case.can(STABLE):
             advice = Advice(STABLE, name, {}, effect)

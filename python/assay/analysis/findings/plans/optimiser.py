@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from assay.analysis.findings.operation_shares import at_least, names_text
 from assay.analysis.findings.plans.captured_plan import captured_seconds
+from assay.analysis.findings.plans.planned_partitions import planned_partitions
 from assay.analysis.findings.shape.work_time import work_fractions
 from assay.analysis.time.computing import BY_SAMPLES, planning_seconds
 from assay.analysis.time.operation_tree import COMPUTING, EXECUTING, KERNEL, PLANNING
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from assay.analysis.findings.case import Case
+    from assay.analysis.findings.plans.planned_partitions import Planned
     from assay.analysis.time.tree import TimeNode
     from assay.model.finding import Finding
 
@@ -33,6 +35,8 @@ EFFECT_MIN = 0.05
 # the time on.
 CAUSE_MIN = 0.35
 NAMED_SHARE = 0.02
+# Statements with this share of all planning are its cause.
+MOST = 0.5
 NAMED_OPERATIONS = 3
 # If execution alone explains this share of the timed median, the timed part had no planning.
 EXPLAINED_SHARE = 0.95
@@ -47,21 +51,46 @@ def find(case: Case) -> list[Finding]:
     if effect < EFFECT_MIN:
         return []
     names = case.largest_first(fractions)
+    planned = _largest(case, fractions)
     claim = (
         f"Parsing and planning took {percent_text(effect)} of the time, most in"
-        f" {names_text(names)}; it does not grow with the data"
+        f" {names_text(names)}{_growth_words(case, planned)}"
     )
     evidence = [fact for name in names[:NAMED_OPERATIONS] for fact in _evidence(case, name)]
+    to_try = _to_try(case, fractions)
+    if planned is not None:
+        evidence.insert(0, planned.evidence)
+        to_try = f"{planned.to_try}; {to_try}"
     finding = case.finding(
         METHOD,
         claim,
         fractions,
         tells="cause" if effect >= CAUSE_MIN else "shape",
-        to_try=_to_try(case, fractions),
+        to_try=to_try,
         evidence=evidence,
         advice=_advice(case, names[0], effect),
     ).of(COMPUTING, saved=(0.0, effect))
     return [finding if _is_sampled(case, names[0]) else replace(finding, interval=None)]
+
+
+def _largest(case: Case, fractions: Mapping[str, float]) -> Planned | None:
+    """Return the most partitions that a statement plans, if such statements plan the longest."""
+    planned = planned_partitions(case, fractions)
+    within = {name: fractions[name] for name in planned}
+    if not planned or case.of_run(within) < MOST * case.of_run(fractions):
+        return None
+    return planned[case.largest_first(within)[0]]
+
+
+def _growth_words(case: Case, planned: Planned | None) -> str:
+    """Return the end of the claim: what planning grows with; empty if it is not known."""
+    if planned is not None:
+        return (
+            f"; {planned.operation} plans {planned.text} at each execution, and planning grows "
+            "with their number"
+        )
+    # Data that come later may need more partitions.
+    return "; it does not grow with the data" if case.partition_keys == {} else ""
 
 
 def planning_share(tree: TimeNode) -> float:

@@ -12,7 +12,7 @@ from assay.analysis.findings.plans.counted_programs import counted_programs
 from assay.analysis.time.computing import planning_seconds
 from assay.analysis.time.operation_tree import COMPUTING
 from assay.model.finding import UNSEEN, Advice, Evidence
-from assay.model.units import count_text, percent_text, seconds_text
+from assay.model.units import calls_text, percent_text, seconds_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -38,25 +38,23 @@ def find(case: Case) -> list[Finding]:
                 by_trigger.setdefault(key, []).append((plan, trigger))
     findings = [_finding(case, fired) for fired in by_trigger.values()]
     if not by_trigger:
-        counted = counted_programs(case, case.triggers)
+        changing = [op for op, text in case.statements.items() if CHANGES.search(text)]
+        callers = [op for op in changing if op in case.shares]
+        counted = counted_programs(case, case.triggers, lambda _: callers)
         findings = [_counted_finding(case, trigger) for trigger in counted]
     return [finding for finding in findings if finding.effect_share >= EFFECT_MIN]
 
 
 def _counted_finding(case: Case, trigger: CountedProgram) -> Finding:
     """Return the finding of a trigger that plans do not show but the engine counts."""
-    changing = [op for op, text in case.statements.items() if CHANGES.search(text)]
-    operations = [op for op in changing if op in case.shares] or list(case.shares)
-    of_run = sum(case.shares[op] for op in operations)
-    fractions = {op: min(1.0, trigger.share / of_run) for op in operations if of_run}
+    of_run = sum(case.shares[op] for op in trigger.operations)
+    fractions = {op: min(1.0, trigger.share / of_run) for op in trigger.operations if of_run}
     claim = (
         f"{percent_text(case.of_run(fractions))} of the time was in trigger {trigger.name}, "
-        f"which is called {count_text(trigger.calls)} times per execution"
+        f"with {calls_text(trigger.calls)} per execution"
     )
     evidence = [
-        Evidence(
-            f"{trigger.name}: {count_text(trigger.calls)} calls per execution", "counter:triggers"
-        ),
+        Evidence(f"{trigger.name}: {calls_text(trigger.calls)} per execution", "counter:triggers"),
         Evidence(
             f"{trigger.name} took {percent_text(trigger.share)} of the time according to the "
             "engine's own timing",
@@ -130,7 +128,7 @@ def _finding(case: Case, fired: list[tuple[Plan, Trigger]]) -> Finding:
         advice = Advice("trigger", first.name, {"table": first.table}, effect)
     claim = (
         f"{percent_text(case.of_run(fractions))} of the time was spent in {what}: "
-        f"{seconds_text(first.seconds)} for {count_text(first.calls)} calls in {plan.operation}"
+        f"{seconds_text(first.seconds)} for {calls_text(first.calls)} in {plan.operation}"
     )
     evidence = [
         Evidence(

@@ -28,6 +28,7 @@ from assay.analysis.findings.waiting.isolation import (
     reads_wait,
     waiting_readers,
 )
+from assay.analysis.findings.waiting.notifications import QUEUE, notifications_finding
 from assay.analysis.findings.waiting.transactions import is_plain_read
 from assay.analysis.findings.waiting.waits import (
     locks_wait_for_log,
@@ -106,6 +107,9 @@ def _holder_finding(case: Case, name: str, fractions: dict[str, float]) -> Findi
     if others and of_others >= NAMED_SHARE:
         return _others_finding(case, name, scaled(fractions, of_others), others)
     own = [blocker for blocker in seen if blocker.own]
+    if own and _waits_for_queue(own):
+        theirs = [_seen_words(blocker) for blocker in _first(own)]
+        return notifications_finding(case, METHOD, scaled(fractions, 1 - of_others), theirs)
     if name == LOCK and (level := locking_level(case)) is not None:
         readers = waiting_readers(case, fractions)
         if reads_wait(own) >= NAMED_SHARE or (readers and not own):
@@ -115,6 +119,12 @@ def _holder_finding(case: Case, name: str, fractions: dict[str, float]) -> Findi
     else:
         finding = _unknown_holder_finding(case, name, fractions)
     return replace(finding, settle=HELD_BY_LOG if locks_wait_for_log(case) else finding.settle)
+
+
+def _waits_for_queue(own: Sequence[Blocker]) -> bool:
+    """Return True if most waits of the run's sessions are for the queue of notifications."""
+    thing, share = _most(own, "object")
+    return thing == QUEUE and share >= NAMED_SHARE
 
 
 def counts_row_locks(case: Case) -> bool:
