@@ -439,6 +439,22 @@ class TestCounted:
         )
         assert triggers.find(quick) == []
 
+    @pytest.mark.parametrize(
+        ("calls", "says"), [(81, "called once per"), (40, "called 0.5 times per")]
+    )
+    def test_calls_are_per_execution_of_operations_that_change_rows(
+        self, calls: float, says: str
+    ) -> None:
+        """A load of two operations, of which the one that reads fires no trigger."""
+        of_load = [
+            operation(name, overrides={"seconds": 0.01, "share": 0.5, "passes": passes})
+            for name, passes in (("write", 80), ("read", 120))
+        ]
+        text = {"write": "insert into posts values (1)", "read": "select * from posts"}
+        run_case = case(*of_load, statements=text, triggers={"stamp": (calls, 1.0)})
+        (finding,) = triggers.find(run_case)
+        assert f"{says} execution of write" in finding.claim
+
     def test_rows_that_fit_into_memory_are_in_no_table_on_disk(self) -> None:
         root = replace(node("aggregate", seconds=1.0), native="temporary table")
         fields = {"settings": {"temporary": "1MB"}, "plans": plans(plan(root))}

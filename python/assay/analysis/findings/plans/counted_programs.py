@@ -1,14 +1,22 @@
-"""Functions and triggers that the engine counts: calls per execution, and share of the time."""
+"""Functions and triggers that the engine counts: number of calls, and share of the time."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from assay.analysis.findings.operation_shares import names_text
+from assay.model.units import count_text
+
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from assay.analysis.findings.case import Case
+
+# Fewer calls per execution are told with two digits: 0.5 is neither 0 nor 1.
+FEW_CALLS = 10.0
+# The engine is read some time before and after the measured part, so that 1.02 is once.
+ONCE_WITHIN = 0.05
 
 
 @dataclass(frozen=True)
@@ -17,12 +25,14 @@ class CountedProgram:
 
     Attributes:
         name: Name of the function or trigger in the engine.
-        calls: Number of calls per execution of any operation.
+        calls: Number of calls in the measured part.
+        seconds: Time of these calls.
         share: Share of the time of all operations, 0 to 1.
     """
 
     name: str
     calls: float
+    seconds: float
     share: float
 
 
@@ -33,11 +43,32 @@ def counted_programs(
 
     The result is empty if the run's operations have no time.
     """
-    executions = sum(op.passes for op in case.operations)
     whole_s = sum((op.seconds or 0.0) * op.passes for op in case.operations)
-    if not executions or not whole_s:
+    if not whole_s:
         return []
     return [
-        CountedProgram(name, calls / executions, min(1.0, seconds / whole_s))
+        CountedProgram(name, calls, seconds, min(1.0, seconds / whole_s))
         for name, (calls, seconds) in counted.items()
     ]
+
+
+def calls_per_execution(case: Case, program: CountedProgram, operations: Iterable[str]) -> float:
+    """Return the mean number of calls per execution of the operations that may call a program."""
+    names = set(operations)
+    executions = sum(op.passes for op in case.operations if op.name in names)
+    return program.calls / executions if executions else 0.0
+
+
+def calls_text(calls: float) -> str:
+    """Return a mean number of calls as text, such as `once` or `0.5 times`."""
+    if abs(calls - 1) <= ONCE_WITHIN:
+        return "once"
+    return f"{calls:.2g} times" if calls < FEW_CALLS else f"{count_text(calls)} times"
+
+
+def executions_text(case: Case, operations: Iterable[str]) -> str:
+    """Return the executions to which calls refer, named if they are not those of all operations."""
+    names = list(operations)
+    if len(names) == len(case.operations):
+        return "execution"
+    return f"execution of {names_text(names)}"

@@ -9,7 +9,11 @@ from typing import TYPE_CHECKING
 from assay.analysis.findings.indexes.conditions import conjuncts, equal_columns
 from assay.analysis.findings.indexes.index_use import end_of_call, value_call
 from assay.analysis.findings.operation_shares import at_least
-from assay.analysis.findings.plans.counted_programs import counted_programs
+from assay.analysis.findings.plans.counted_programs import (
+    calls_per_execution,
+    counted_programs,
+    executions_text,
+)
 from assay.analysis.findings.plans.plan_time import timed_nodes
 from assay.analysis.time.operation_tree import COMPUTING
 from assay.model.finding import Advice, Evidence
@@ -18,6 +22,7 @@ from assay.model.units import count_text, percent_text, seconds_text
 
 if TYPE_CHECKING:
     from assay.analysis.findings.case import Case
+    from assay.analysis.findings.plans.counted_programs import CountedProgram
     from assay.analysis.findings.plans.plan_time import Timed
     from assay.model.finding import AdviceKind, Finding
     from assay.model.plan import PlanNode
@@ -58,12 +63,19 @@ NO_FUNCTION = frozenset(
 def find(case: Case) -> list[Finding]:
     """Return a finding for each expensive function, timed by the engine or by plans."""
     findings = [
-        _finding(case, program.name, program.calls, program.share)
+        _finding(case, program, calls)
         for program in counted_programs(case, case.functions)
-        if program.calls >= CALLS_MIN and not _is_of_trigger(case, program.name)
+        if (calls := calls_per_execution(case, program, _calling(case, program.name))) >= CALLS_MIN
+        and not _is_of_trigger(case, program.name)
     ]
     findings += _plan_findings(case)
     return [finding for finding in findings if finding.effect_share >= EFFECT_MIN]
+
+
+def _calling(case: Case, name: str) -> list[str]:
+    """Return the operations that name a function; all operations if none does."""
+    named = [op for op, text in case.statements.items() if name.lower() in text.lower()]
+    return [op for op in named if op in case.shares] or list(case.shares)
 
 
 def _is_of_trigger(case: Case, name: str) -> bool:
@@ -179,10 +191,10 @@ def _compares_result(timed: Timed, name: str) -> bool:
     return call is not None and condition[call].partition("(")[0].endswith(name)
 
 
-def _finding(case: Case, name: str, calls: float, share: float) -> Finding:
+def _finding(case: Case, program: CountedProgram, calls: float) -> Finding:
     """Return a finding about a function, with its share of the operations that name it."""
-    named = [op for op, text in case.statements.items() if name.lower() in text.lower()]
-    operations = named or list(case.shares)
+    name, share = program.name, program.share
+    operations = _calling(case, name)
     of_run = sum(case.shares.get(op, 0.0) for op in operations)
     fractions = at_least(
         {op: min(1.0, share / of_run) for op in operations if of_run and op in case.shares},
@@ -190,17 +202,20 @@ def _finding(case: Case, name: str, calls: float, share: float) -> Finding:
     )
     effect = case.of_run(fractions)
     claim = (
-        f"Function {name} is called {count_text(calls)} times per execution and took "
-        f"{percent_text(effect)} of the time"
+        f"Function {name} is called {count_text(calls)} times per "
+        f"{executions_text(case, operations)} and took {percent_text(effect)} of the time"
     )
     evidence = [
-        Evidence(f"{name}: {count_text(calls)} calls per execution", "counter:functions"),
+        Evidence(
+            f"{name}: {count_text(calls)} calls per {executions_text(case, operations)}",
+            "counter:functions",
+        ),
         Evidence(
             f"{name} took {percent_text(share)} of the time according to the engine's own timing",
             f"clock:{name}",
         ),
     ]
-    per_call = seconds_text(share * sum(case.seconds.values()) / calls) if calls else ""
+    per_call = seconds_text(program.seconds / program.calls)
     to_try = (
         f"write {name} as an expression of the statement, or call it for fewer rows: each call"
         f" takes {per_call}"

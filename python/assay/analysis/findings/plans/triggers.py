@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING
 
 from assay.analysis.findings.advising import index_advice
 from assay.analysis.findings.changing import CHANGES
-from assay.analysis.findings.plans.counted_programs import counted_programs
+from assay.analysis.findings.plans.counted_programs import (
+    calls_per_execution,
+    calls_text,
+    counted_programs,
+    executions_text,
+)
 from assay.analysis.time.computing import planning_seconds
 from assay.analysis.time.operation_tree import COMPUTING
 from assay.model.finding import UNSEEN, Advice, Evidence
@@ -49,14 +54,14 @@ def _counted_finding(case: Case, trigger: CountedProgram) -> Finding:
     operations = [op for op in changing if op in case.shares] or list(case.shares)
     of_run = sum(case.shares[op] for op in operations)
     fractions = {op: min(1.0, trigger.share / of_run) for op in operations if of_run}
+    calls = calls_text(calls_per_execution(case, trigger, operations))
+    per = executions_text(case, operations)
     claim = (
         f"{percent_text(case.of_run(fractions))} of the time was in trigger {trigger.name}, "
-        f"which is called {count_text(trigger.calls)} times per execution"
+        f"which is called {calls} per {per}"
     )
     evidence = [
-        Evidence(
-            f"{trigger.name}: {count_text(trigger.calls)} calls per execution", "counter:triggers"
-        ),
+        Evidence(f"{trigger.name} is called {calls} per {per}", "counter:triggers"),
         Evidence(
             f"{trigger.name} took {percent_text(trigger.share)} of the time according to the "
             "engine's own timing",
