@@ -26,6 +26,12 @@ def to_do_texts(finding: FindingRow) -> list[str]:
     return texts
 
 
+def short_settle(text: str) -> str:
+    """Return what would settle a suspected cause without its reason, which follows a colon."""
+    lead, _, _ = text.partition(": ")
+    return text if lead.count("`") % 2 else lead
+
+
 def carry_out(run: str, finding: FindingRow) -> str | None:
     """Return the command that carries out a finding's advice; None if it is shown already."""
     command = f"assay try {run} {finding['key']}"
