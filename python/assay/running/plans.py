@@ -27,6 +27,7 @@ from assay.engines.plan_reading import (
     TellsIndexes,
     TellsPartitionKeys,
     TellsStatistics,
+    TellsTriggerTexts,
 )
 from assay.model.errors import AssayError
 from assay.model.units import NS_PER_S
@@ -190,6 +191,7 @@ class Capture:
         facts: dict[str, Any] = {
             "indexes": None,
             "foreign_keys": None,
+            "triggers": None,
             "changed_settings": None,
             "extensions": None,
             "partition_keys": None,
@@ -211,6 +213,8 @@ class Capture:
                 facts["partition_keys"] = reader.partition_keys()
             if isinstance(reader, TellsStatistics):
                 facts["statistics"] = [each.facts() for each in reader.statistics()]
+            if isinstance(reader, TellsTriggerTexts):
+                facts["triggers"] = [text.facts() for text in reader.trigger_texts()]
         except (OSError, AssayError) as error:
             log.warning("the engine's catalogue cannot be read: %s", error)
             facts["reason"] = str(error)

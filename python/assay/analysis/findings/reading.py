@@ -105,6 +105,7 @@ def read_case(
         client_queue_share=client_queue_share(run),
         indexes=plans.indexes,
         foreign_keys=plans.foreign_keys or (),
+        trigger_texts=plans.trigger_texts,
         partition_keys=plans.partition_keys,
         statistics=plans.statistics or (),
         column_types=_in_lower_case(plans.tables),

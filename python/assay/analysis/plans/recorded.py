@@ -16,6 +16,7 @@ from assay.model.catalogue import (
     Index,
     KeptRows,
     Statistics,
+    TriggerText,
 )
 from assay.model.plan import OPERATORS, Plan, PlanNode
 from assay.record.layout import PLANS_DIR, PLANS_FILE, RAW_DIR
@@ -98,6 +99,7 @@ class Captured:
             of their names, by operation and position of the statement.
         indexes: Indexes by table; None if the engine does not report them.
         foreign_keys: Foreign keys of all tables; None if the engine does not report them.
+        trigger_texts: Definitions of triggers; empty if the engine does not report them.
         changed_settings: Optimiser settings that differ from the default; None if the engine
             does not report them.
         extensions: Extensions of the server, and whether the database has them; empty if the
@@ -125,6 +127,7 @@ class Captured:
     partition_keys: dict[str, tuple[str, ...]] | None = None
     statistics: tuple[Statistics, ...] | None = None
     with_views: dict[tuple[str, int], str] = field(default_factory=dict)
+    trigger_texts: tuple[TriggerText, ...] = ()
 
     @property
     def table_names(self) -> set[str]:
@@ -208,6 +211,7 @@ def _read(document: dict[str, Any], error: str | None) -> Captured:
             (str(facts["operation"]), int(facts["statement"])): str(facts["text"])
             for facts in schema.get("with_views", ())
         },
+        _trigger_texts(document.get("catalogue") or {}),
     )
 
 
@@ -224,6 +228,10 @@ def _indexes(catalogue: dict[str, Any]) -> dict[str, tuple[Index, ...]] | None:
 def _foreign_keys(catalogue: dict[str, Any]) -> tuple[ForeignKey, ...] | None:
     keys = catalogue.get("foreign_keys")
     return None if keys is None else tuple(ForeignKey.read(facts) for facts in keys)
+
+
+def _trigger_texts(catalogue: dict[str, Any]) -> tuple[TriggerText, ...]:
+    return tuple(TriggerText(**facts) for facts in catalogue.get("triggers") or ())
 
 
 def _partition_keys(catalogue: dict[str, Any]) -> dict[str, tuple[str, ...]] | None:

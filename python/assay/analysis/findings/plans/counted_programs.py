@@ -66,7 +66,7 @@ def calls_text(calls: float) -> str:
     return f"{calls:.2g} times" if calls < FEW_CALLS else f"{count_text(calls)} times"
 
 
-def executions_text(case: Case, operations: Iterable[str]) -> str:
+def execution_text(case: Case, operations: Iterable[str]) -> str:
     """Return the executions to which calls refer, named if they are not those of all operations."""
     names = list(operations)
     if len(names) == len(case.operations):

@@ -12,7 +12,7 @@ from assay.analysis.findings.operation_shares import at_least
 from assay.analysis.findings.plans.counted_programs import (
     calls_per_execution,
     counted_programs,
-    executions_text,
+    execution_text,
 )
 from assay.analysis.findings.plans.plan_time import timed_nodes
 from assay.analysis.time.operation_tree import COMPUTING
@@ -203,11 +203,11 @@ def _finding(case: Case, program: CountedProgram, calls: float) -> Finding:
     effect = case.of_run(fractions)
     claim = (
         f"Function {name} is called {count_text(calls)} times per "
-        f"{executions_text(case, operations)} and took {percent_text(effect)} of the time"
+        f"{execution_text(case, operations)} and took {percent_text(effect)} of the time"
     )
     evidence = [
         Evidence(
-            f"{name}: {count_text(calls)} calls per {executions_text(case, operations)}",
+            f"{name}: {count_text(calls)} calls per {execution_text(case, operations)}",
             "counter:functions",
         ),
         Evidence(

@@ -7,12 +7,18 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from assay.analysis.findings.advising import index_advice
-from assay.analysis.findings.changing import CHANGES
 from assay.analysis.findings.plans.counted_programs import (
     calls_per_execution,
     calls_text,
     counted_programs,
-    executions_text,
+    execution_text,
+)
+from assay.analysis.findings.plans.trigger_texts import (
+    CHEAPER,
+    cheaper_text,
+    firing,
+    reads_evidence,
+    text_of,
 )
 from assay.analysis.time.computing import planning_seconds
 from assay.analysis.time.operation_tree import COMPUTING
@@ -30,7 +36,6 @@ if TYPE_CHECKING:
 
 METHOD = "triggers"
 EFFECT_MIN = 0.05
-CHEAPER = "make the trigger cheaper, or remove it"
 
 
 def find(case: Case) -> list[Finding]:
@@ -50,29 +55,30 @@ def find(case: Case) -> list[Finding]:
 
 def _counted_finding(case: Case, trigger: CountedProgram) -> Finding:
     """Return the finding of a trigger that plans do not show but the engine counts."""
-    changing = [op for op, text in case.statements.items() if CHANGES.search(text)]
-    operations = [op for op in changing if op in case.shares] or list(case.shares)
+    text = text_of(case, trigger.name)
+    operations = firing(case, text)
     of_run = sum(case.shares[op] for op in operations)
     fractions = {op: min(1.0, trigger.share / of_run) for op in operations if of_run}
     calls = calls_text(calls_per_execution(case, trigger, operations))
-    per = executions_text(case, operations)
+    execution = execution_text(case, operations)
     claim = (
         f"{percent_text(case.of_run(fractions))} of the time was in trigger {trigger.name}, "
-        f"which is called {calls} per {per}"
+        f"which is called {calls} per {execution}"
     )
     evidence = [
-        Evidence(f"{trigger.name} is called {calls} per {per}", "counter:triggers"),
+        Evidence(f"{trigger.name} is called {calls} per {execution}", "counter:triggers"),
         Evidence(
             f"{trigger.name} took {percent_text(trigger.share)} of the time according to the "
             "engine's own timing",
             f"clock:{trigger.name}",
         ),
+        *reads_evidence(text),
     ]
     effect = case.of_run(fractions)
     # The engine's name of the trigger may include its schema.
     advice = Advice("trigger", trigger.name.rpartition(".")[2], {}, effect)
     finding = case.finding(
-        METHOD, claim, fractions, to_try=CHEAPER, evidence=evidence, advice=advice
+        METHOD, claim, fractions, to_try=cheaper_text(text), evidence=evidence, advice=advice
     )
     return finding.without_interval().of(COMPUTING, saved=(0.0, finding.effect_share))
 
