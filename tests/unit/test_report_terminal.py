@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from assay.analysis.findings.judging import TO_SETTLE
 from assay.record.reader import Run
 from assay.report.document import document
 from assay.report.results.runs import unjudged_row
@@ -194,6 +195,10 @@ def test_a_damaged_record_is_listed(tmp_path: Path) -> None:
     (tmp_path / "run.json").write_text("{")
     line = record_line(tmp_path)
     assert line.split() == ["damaged", tmp_path.name]
+
+
+def test_a_second_method_settles_every_suspicion_and_is_not_told() -> None:
+    assert short_settle(TO_SETTLE) is None
 
 
 @pytest.mark.parametrize(

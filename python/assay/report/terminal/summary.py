@@ -320,8 +320,9 @@ def _print_why(document: RunDocument, width: int, console: Console) -> None:
         suspected = finding["tells"] == "cause" and finding["certainty"] == "suspected"
         lines = [f"Suspected: {finding['claim']}" if suspected else finding["claim"]]
         # What settles a suspicion comes first, because the advice may be wrong.
-        if suspected and finding["settle"]:
-            lines.append(f"To settle it: {short_settle(finding['settle'])}")
+        settle = short_settle(finding["settle"] or "") if suspected else None
+        if settle:
+            lines.append(f"To settle it: {settle}")
         lines += to_do_texts(finding)
         if finding["to_try"]:
             lines.append(f"To try: {finding['to_try']}")
