@@ -11,13 +11,8 @@ import pytest
 from assay.analysis.findings.engine_facts import TableFacts
 from assay.analysis.findings.indexes import join_index, order_limit, sort_order
 from assay.analysis.findings.memory import garbage_collection, temporary_tables
-from assay.analysis.findings.plans import (
-    function_per_row,
-    large_values,
-    overestimate,
-    plan_changed,
-    planner_setting,
-)
+from assay.analysis.findings.plans import large_values, overestimate, plan_changed, planner_setting
+from assay.analysis.findings.programs import function_per_row
 from assay.analysis.findings.waiting import checkpoints, costly_setting, log_full, other_sessions
 from assay.analysis.host.accounts import Accounts
 from assay.model.catalogue import Alternative, ChangedSetting, Index

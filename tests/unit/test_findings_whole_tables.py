@@ -10,7 +10,7 @@ import pytest
 from assay.analysis.findings.case import Case
 from assay.analysis.findings.client import counted_existence, skipped_rows
 from assay.analysis.findings.joins import range_join
-from assay.analysis.findings.plans import function_per_row
+from assay.analysis.findings.programs import function_per_row
 from assay.model.catalogue import Index
 from assay.model.finding import Advice
 from assay.model.plan import PlanNode

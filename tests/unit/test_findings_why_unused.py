@@ -16,7 +16,8 @@ from assay.analysis.findings.client import large_result
 from assay.analysis.findings.indexes import index_filter, missing_index, row_order, unused_index
 from assay.analysis.findings.indexes.conditions import overlap_columns
 from assay.analysis.findings.memory import temporary_tables
-from assay.analysis.findings.plans import function_per_row, planner_setting, triggers
+from assay.analysis.findings.plans import planner_setting
+from assay.analysis.findings.programs import function_per_row, triggers
 from assay.analysis.server.beside import other_clients_cpu
 from assay.engines.mariadb.plans import normalised
 from assay.engines.mysql_family.alternatives import PlanAsker, alternatives, single_settings
@@ -432,12 +433,28 @@ class TestCounted:
         )
         (finding,) = triggers.find(run_case)
         assert finding.effect_share == pytest.approx(0.6)
-        assert "trigger stamp, with 3 calls per execution" in finding.claim
+        assert "trigger stamp, which is called 3 times per execution" in finding.claim
         assert finding.advice == Advice("trigger", "stamp", {}, pytest.approx(0.6))
         quick = case(
             operation(overrides=ONE_SECOND), statements=text, triggers={"stamp": (3.0, 0.01)}
         )
         assert triggers.find(quick) == []
+
+    @pytest.mark.parametrize(
+        ("calls", "says"), [(81, "called once per"), (40, "called 0.5 times per")]
+    )
+    def test_calls_are_per_execution_of_operations_that_change_rows(
+        self, calls: float, says: str
+    ) -> None:
+        """A load of two operations, of which the one that reads fires no trigger."""
+        of_load = [
+            operation(name, overrides={"seconds": 0.01, "share": 0.5, "passes": passes})
+            for name, passes in (("write", 80), ("read", 120))
+        ]
+        text = {"write": "insert into posts values (1)", "read": "select * from posts"}
+        run_case = case(*of_load, statements=text, triggers={"stamp": (calls, 1.0)})
+        (finding,) = triggers.find(run_case)
+        assert f"{says} execution of write" in finding.claim
 
     def test_rows_that_fit_into_memory_are_in_no_table_on_disk(self) -> None:
         root = replace(node("aggregate", seconds=1.0), native="temporary table")

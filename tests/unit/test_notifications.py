@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from assay.analysis.findings.judging import judged
-from assay.analysis.findings.plans import triggers
+from assay.analysis.findings.programs import triggers
 from assay.analysis.findings.waiting import lock_wait
 from assay.analysis.findings.waiting.notifications import QUEUE
 from assay.engines.discovery import find_engine

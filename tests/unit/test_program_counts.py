@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from assay.analysis.counters.program_counts import program_counts
-from assay.analysis.findings.plans import function_per_row
+from assay.analysis.findings.programs import function_per_row
 from assay.analysis.host.task_counters import executions
 from assay.analysis.plans.shown_calls import shows_call
 from assay.probes.streams import ENGINE, Stream
@@ -78,5 +78,5 @@ def test_calls_are_those_of_the_operations_that_name_the_function() -> None:
         functions={"price_of": (4_000, 3.2)},
     )
     (finding,) = function_per_row.find(run_case)
-    assert "is called 1 k times per execution and took 40 %" in finding.claim
+    assert "is called 1 k times per execution of q1 and took 40 %" in finding.claim
     assert "each call takes 800 µs" in (finding.to_try or "")

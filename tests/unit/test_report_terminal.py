@@ -14,11 +14,13 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from assay.analysis.findings.judging import TO_SETTLE
 from assay.record.reader import Run
 from assay.report.document import document
 from assay.report.results.runs import unjudged_row
 from assay.report.terminal.lists.runs import record_line, run_line
 from assay.report.terminal.summary import bar, render
+from assay.report.words.findings import short_settle
 from tests.records import truncate_run, write_run
 from tests.sampled import as_sampled
 
@@ -193,3 +195,33 @@ def test_a_damaged_record_is_listed(tmp_path: Path) -> None:
     (tmp_path / "run.json").write_text("{")
     line = record_line(tmp_path)
     assert line.split() == ["damaged", tmp_path.name]
+
+
+def test_a_second_method_settles_every_suspicion_and_is_not_told() -> None:
+    assert short_settle(TO_SETTLE) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "short"),
+    [
+        (
+            "make the index first (missing-index:q1): it is smaller",
+            "make the index first (missing-index:q1)",
+        ),
+        ("measure the statement with a join", "measure the statement with a join"),
+        ("write `'a: b'` instead: it is shorter", "write `'a: b'` instead: it is shorter"),
+    ],
+)
+def test_what_settles_a_suspicion_is_told_without_its_reason(text: str, short: str) -> None:
+    assert short_settle(text) == short
+
+
+@pytest.mark.parametrize(("certainty", "is_told"), [("suspected", True), ("seen", False)])
+def test_a_run_says_what_would_settle_a_suspected_cause(
+    tmp_path: Path, certainty: str, *, is_told: bool
+) -> None:
+    made = document_of(write_run(tmp_path))
+    facts = {"tells": "cause", "certainty": certainty, "settle": "count the rows: there may be few"}
+    made["findings"][0] |= facts
+    text = rendered(made)
+    assert ("To settle it: count the rows\n" in text) is is_told

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         Index,
         Notifier,
         Statistics,
+        TriggerText,
     )
     from assay.model.plan import Plan, PlanNode, Reads
 
@@ -233,6 +234,15 @@ class TellsForeignKeys(Protocol):
 
     def foreign_keys(self) -> list[ForeignKey]:
         """Return every foreign key of tables other than the server's own."""
+        ...
+
+
+@runtime_checkable
+class TellsTriggerTexts(Protocol):
+    """Interface of plan readers that read the texts of triggers, if plans do not show triggers."""
+
+    def trigger_texts(self) -> list[TriggerText]:
+        """Return every trigger of tables other than the server's own that the role may see."""
         ...
 
 

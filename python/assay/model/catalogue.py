@@ -115,6 +115,29 @@ class Notifier:
 
 
 @dataclass(frozen=True)
+class TriggerText:
+    """The definition of a trigger.
+
+    Attributes:
+        name: Name of the trigger.
+        table: Table whose change fires it, without its schema.
+        event: `insert`, `update` or `delete`.
+        body: Statement, or block of statements, that it executes.
+        schema: Schema of the table.
+    """
+
+    name: str
+    table: str
+    event: str
+    body: str
+    schema: str | None = None
+
+    def facts(self) -> dict[str, Any]:
+        """Return the definition as JSON values."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
 class Statistics:
     """A statistics object: statistics of several columns together, or of expressions.
 

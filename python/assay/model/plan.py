@@ -34,6 +34,11 @@ OPERATORS = (
 )
 
 
+# Keys of `PlanNode.details` for a scan that a change of other rows causes: the table to which the
+# scanned table's foreign key refers, and the trigger that scans.
+KEY_TO, OF_TRIGGER = "foreign key to", "trigger"
+
+
 @dataclass(frozen=True)
 class PlanNode:
     """An operator of a plan. A fact that was not reported is None, never 0.
@@ -47,7 +52,8 @@ class PlanNode:
         condition: Condition or key of the join, filter, grouping or sort, as the engine writes it.
         estimated_rows: Number of rows that the optimiser expected, over all loops.
         rows: Number of rows that it returned, over all loops.
-        rows_margin: Uncertainty of `rows`, because the engine rounds averages.
+        rows_margin: Uncertainty of `rows`, because the engine rounds averages; equal to `rows` if
+            they are an average of the column's values, or estimated otherwise.
         loops: Number of executions, including those by workers.
         seconds: Time of the operator without its children; thread-seconds if several threads
             worked.

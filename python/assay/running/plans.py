@@ -28,6 +28,7 @@ from assay.engines.plan_reading import (
     TellsNotifiers,
     TellsPartitionKeys,
     TellsStatistics,
+    TellsTriggerTexts,
 )
 from assay.model.errors import AssayError
 from assay.model.units import NS_PER_S
@@ -191,6 +192,7 @@ class Capture:
         facts: dict[str, Any] = {
             "indexes": None,
             "foreign_keys": None,
+            "triggers": None,
             "changed_settings": None,
             "extensions": None,
             "partition_keys": None,
@@ -215,6 +217,8 @@ class Capture:
                 facts["statistics"] = [each.facts() for each in reader.statistics()]
             if isinstance(reader, TellsNotifiers):
                 facts["notifiers"] = [each.facts() for each in reader.notifiers()]
+            if isinstance(reader, TellsTriggerTexts):
+                facts["triggers"] = [text.facts() for text in reader.trigger_texts()]
         except (OSError, AssayError) as error:
             log.warning("the engine's catalogue cannot be read: %s", error)
             facts["reason"] = str(error)

@@ -48,6 +48,7 @@ if TYPE_CHECKING:
         KeptRows,
         Notifier,
         Statistics,
+        TriggerText,
     )
     from assay.model.finding import Advice, Evidence, Tells
     from assay.model.neighbour import Neighbour
@@ -106,6 +107,7 @@ class Case:
         replans: Whether the engine plans a prepared statement anew at each execution.
         indexes: Indexes by table, from the engine's catalogue; None if the engine does not report
             them.
+        trigger_texts: Definitions of triggers from the catalogue; empty if none, or not reported.
         foreign_keys: Foreign keys from the engine's catalogue; empty if none, or not reported.
         partition_keys: Columns of the partition key of each partitioned table; None if the engine
             does not report them.
@@ -180,6 +182,7 @@ class Case:
     replans: bool = False
     indexes: Mapping[str, tuple[Index, ...]] | None = None
     foreign_keys: tuple[ForeignKey, ...] = ()
+    trigger_texts: tuple[TriggerText, ...] = ()
     partition_keys: Mapping[str, tuple[str, ...]] | None = None
     notifiers: tuple[Notifier, ...] = ()
     statistics: tuple[Statistics, ...] = ()

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from assay.analysis.host.accounts import Accounts
     from assay.analysis.host.limits import LimitUse
     from assay.analysis.load.summary import LoadSummary
+    from assay.analysis.plans.recorded import Captured
     from assay.analysis.profile.profile import Profile
     from assay.analysis.summary import OperationSummary
     from assay.model.catalogue import Alternative
@@ -104,18 +105,8 @@ def read_case(
         unsplit=why_unknown(run),
         runnable_threads=runnable_threads(run),
         client_queue_share=client_queue_share(run),
-        indexes=plans.indexes,
-        foreign_keys=plans.foreign_keys or (),
-        partition_keys=plans.partition_keys,
-        notifiers=plans.notifiers,
-        statistics=plans.statistics or (),
-        column_types=_in_lower_case(plans.tables),
-        grammar=plans.grammar,
+        **_catalogue(plans),
         counted_apart=_counted_apart(run),
-        changed_settings=plans.changed_settings,
-        extensions=plans.extensions,
-        alternatives=_by_operation(plans.alternatives),
-        kept_rows=plans.kept_rows,
         attempts=failed_attempts(run),
         blockers=blockers_of(run),
         workers=other_work_of(run),
@@ -125,6 +116,24 @@ def read_case(
         own_tables=bool((run.facts.get("workload") or {}).get("own_tables")),
         is_pooled=bool(run.facts.get("pooled")),
     )
+
+
+def _catalogue(plans: Captured) -> dict[str, Any]:
+    """Return what was captured beside the plans, as arguments of `Case`."""
+    return {
+        "indexes": plans.indexes,
+        "foreign_keys": plans.foreign_keys or (),
+        "trigger_texts": plans.trigger_texts,
+        "partition_keys": plans.partition_keys,
+        "notifiers": plans.notifiers,
+        "statistics": plans.statistics or (),
+        "column_types": _in_lower_case(plans.tables),
+        "grammar": plans.grammar,
+        "changed_settings": plans.changed_settings,
+        "extensions": plans.extensions,
+        "alternatives": _by_operation(plans.alternatives),
+        "kept_rows": plans.kept_rows,
+    }
 
 
 def _bare(table: str) -> str:

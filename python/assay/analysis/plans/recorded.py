@@ -17,6 +17,7 @@ from assay.model.catalogue import (
     KeptRows,
     Notifier,
     Statistics,
+    TriggerText,
 )
 from assay.model.plan import OPERATORS, Plan, PlanNode
 from assay.record.layout import PLANS_DIR, PLANS_FILE, RAW_DIR
@@ -99,6 +100,7 @@ class Captured:
             of their names, by operation and position of the statement.
         indexes: Indexes by table; None if the engine does not report them.
         foreign_keys: Foreign keys of all tables; None if the engine does not report them.
+        trigger_texts: Definitions of triggers; empty if the engine does not report them.
         changed_settings: Optimiser settings that differ from the default; None if the engine
             does not report them.
         extensions: Extensions of the server, and whether the database has them; empty if the
@@ -128,6 +130,7 @@ class Captured:
     statistics: tuple[Statistics, ...] | None = None
     with_views: dict[tuple[str, int], str] = field(default_factory=dict)
     notifiers: tuple[Notifier, ...] = ()
+    trigger_texts: tuple[TriggerText, ...] = ()
 
     @property
     def table_names(self) -> set[str]:
@@ -212,6 +215,7 @@ def _read(document: dict[str, Any], error: str | None) -> Captured:
             for facts in schema.get("with_views", ())
         },
         _notifiers(document.get("catalogue") or {}),
+        _trigger_texts(document.get("catalogue") or {}),
     )
 
 
@@ -228,6 +232,10 @@ def _indexes(catalogue: dict[str, Any]) -> dict[str, tuple[Index, ...]] | None:
 def _foreign_keys(catalogue: dict[str, Any]) -> tuple[ForeignKey, ...] | None:
     keys = catalogue.get("foreign_keys")
     return None if keys is None else tuple(ForeignKey.read(facts) for facts in keys)
+
+
+def _trigger_texts(catalogue: dict[str, Any]) -> tuple[TriggerText, ...]:
+    return tuple(TriggerText(**facts) for facts in catalogue.get("triggers") or ())
 
 
 def _partition_keys(catalogue: dict[str, Any]) -> dict[str, tuple[str, ...]] | None:

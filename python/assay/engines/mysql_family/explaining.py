@@ -12,8 +12,8 @@ from assay.engines.contract import EngineError
 from assay.engines.mysql_family.alternatives import CANCELLED, PlanAsker, alternatives
 from assay.engines.mysql_family.connecting import connect, error_text
 from assay.engines.mysql_family.join_order import beginning_with_few
-from assay.engines.mysql_family.plan_facts import indexes_of
-from assay.engines.mysql_family.statements import bound, file_text, filled, pieces, split
+from assay.engines.mysql_family.plan_facts import indexes_of, trigger_texts_of
+from assay.engines.mysql_family.statements import CONF, bound, file_text, filled, pieces, split
 from assay.engines.plan_reading import Explained, PlanAnswer
 from assay.model.plan import Reads
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from assay.engines.contract import Address
     from assay.engines.plan_reading import PlanAsked
-    from assay.model.catalogue import Alternative, ChangedSetting, Index
+    from assay.model.catalogue import Alternative, ChangedSetting, Index, TriggerText
     from assay.model.plan import Plan, PlanNode
 
 Answer = TypeVar("Answer")
@@ -158,13 +158,13 @@ class FamilyPlans:
             self.rows(file_text("plans/undo.sql"))
         return explained
 
-    def read_rows(self, file: str) -> tuple[tuple[object, ...], ...]:
-        """Return the rows of a query in a file of the engine.
+    def read_rows(self, file: str, conf: Path | None = None) -> tuple[tuple[object, ...], ...]:
+        """Return the rows of a query in a file of the engine, or of another directory `conf/`.
 
         Raises `EngineError`.
         """
         try:
-            return self.rows(file_text(file, self._conf))
+            return self.rows(file_text(file, conf or self._conf))
         except pymysql.Error as error:
             raise EngineError(_said_text(error)) from error
 
@@ -316,6 +316,13 @@ class CataloguePlans(FamilyPlans):
     def indexes(self) -> list[Index]:
         """Return indexes of the MySQL tables that sessions can access."""
         return indexes_of(self.read_rows("plans/indexes.sql"))
+
+    def trigger_texts(self) -> list[TriggerText]:
+        """Return the triggers of MySQL tables that the role may see.
+
+        Raises `EngineError`.
+        """
+        return trigger_texts_of(self.read_rows("plans/triggers.sql", CONF))
 
 
 def _steers(text: str) -> bool:

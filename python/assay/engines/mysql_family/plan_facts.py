@@ -4,12 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from assay.model.catalogue import ChangedSetting, Index
+from assay.model.catalogue import ChangedSetting, Index, TriggerText
+from assay.model.secrets import sql_without_secrets
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 SWITCH = "optimizer_switch"
+
+
+def trigger_texts_of(rows: Iterable[tuple[Any, ...]]) -> list[TriggerText]:
+    """Return triggers from catalogue rows, without passwords in their texts."""
+    return [
+        TriggerText(str(name), str(table), str(event), sql_without_secrets(str(body)), str(schema))
+        for name, table, event, body, schema in rows
+    ]
 
 
 def indexes_of(rows: Iterable[tuple[Any, ...]]) -> list[Index]:

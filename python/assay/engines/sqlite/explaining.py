@@ -276,6 +276,7 @@ class SqlitePlans:
                 rows = self._connection.execute(text, values, can_cache=False)
                 returned = sum(1 for _ in rows)
             execution_s = (time.monotonic_ns() - begun_ns) / NS_PER_S
+            changed = self._connection.changes()
         finally:
             self._connection.trace_v2(0, None)
         counted = profiles[0]["stmt_status"] if profiles else {}
@@ -283,6 +284,7 @@ class SqlitePlans:
         return {
             "execution_s": execution_s,
             "returned": returned,
+            "changed": changed,
             "counted": {names[name]: value for name, value in counted.items()},
         }
 

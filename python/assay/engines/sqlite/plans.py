@@ -10,13 +10,17 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from assay.engines.plan_reading import plan_parser
+from assay.engines.sqlite.called_scans import is_called, trigger_scans, with_key_scan
 from assay.engines.sqlite.ordering import with_first_rows
-from assay.engines.sqlite.scan_counts import BLOOM_FILTER, with_bloom_filter, with_scans
+from assay.engines.sqlite.scan_counts import BLOOM_FILTER, SCAN_STEPS, with_bloom_filter, with_scans
 from assay.engines.sqlite.unions import with_union
 from assay.model.plan import Plan, PlanNode, Reads
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 _ACCESS = re.compile(
     r"(?P<verb>SCAN|SEARCH) (?P<object>\([^)]*\)|\S+)(?P<exists> EXISTS)?"
@@ -73,13 +77,16 @@ def normalised(text: str, operation: str, statement: int, native: str) -> Plan:
         raise ValueError(f"the text is not an SQLite plan: {error!r}") from error
     root = _level(rows, aliases)
     if root is not None and execution_s is not None:
-        root = with_scans(root, scans, counted, execution_s)
+        own = [scan for scan in scans if not is_called(scan)]
+        root = with_scans(root, own, _own_counts(counted, scans), execution_s)
         root = with_bloom_filter(root, scans, counted)
         if first_rows:
             root = with_first_rows(root, first_rows, execution_s, counted.get("fullscan_step"))
         root = with_union(root, union, execution_s) if union else root
+        root = with_key_scan(root, whole)
     if changes is not None:
-        inputs = () if root is None else (root,)
+        by_triggers = () if execution_s is None else trigger_scans(whole)
+        inputs = (*(() if root is None else (root,)), *by_triggers)
         root = PlanNode("modify", changes["how"], object=changes["table"], children=inputs)
     steps = counted.get("fullscan_step")
     return Plan(
@@ -92,6 +99,13 @@ def normalised(text: str, operation: str, statement: int, native: str) -> Plan:
         details=counted,
         reads=None if steps is None else Reads(SOURCE, scan_rows=float(steps)),
     )
+
+
+def _own_counts(counted: dict[str, float], scans: Sequence[dict[str, Any]]) -> dict[str, float]:
+    """Return the statement's counters, without the scan steps that triggers have a part in."""
+    if not any(is_called(scan) for scan in scans):
+        return counted
+    return {name: count for name, count in counted.items() if name != SCAN_STEPS}
 
 
 def _with_columns(node: PlanNode, columns: dict[str, list[str]]) -> PlanNode:

@@ -49,18 +49,21 @@ def with_scans(
             if len(joined) > 1:
                 continue
             read = max(counted.get(SCAN_STEPS, 0.0) - others, read)
-        facts_by_table[table] = _facts(scan, read, counted[STEPS], execution_s)
+        facts_by_table[table] = scan_facts(scan, read, counted[STEPS], execution_s)
     return _replaced(root, facts_by_table)
 
 
-def _facts(
+def scan_facts(
     scan: Mapping[str, Any], read: float, steps: float, execution_s: float
 ) -> dict[str, Any]:
+    """Return the facts of a plan's scan that read a number of rows in all its loops."""
     of_time = 1.0 if scan["steps"] is None else min(1.0, read * scan["steps"] / steps)
     kept = read * scan["kept"] / scan["read"] if scan["read"] else 0.0
     return {
         "condition": scan["condition"],
         "rows": kept,
+        # With another table's values, the rows kept are an average.
+        "rows_margin": kept if scan["joined"] else 0.0,
         "removed_rows": read - kept,
         "loops": read / scan["read"] if scan["read"] else None,
         "seconds": execution_s * of_time,

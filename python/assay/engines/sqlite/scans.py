@@ -6,8 +6,10 @@ remove rows, and a count query over the table shows how many.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from assay.engines.sqlite.bytecode import FOREIGN_KEY
 from assay.engines.sqlite.database import quoted, script
 
 if TYPE_CHECKING:
@@ -28,17 +30,29 @@ def counted_scans(
     Raises apsw's errors.
 
     `read` and `kept` are rows per loop. If rows are compared with another table's, `kept` is the
-    average number of rows per distinct value.
+    average number of rows per distinct value. Scans for one foreign key are counted together: the
+    check of a key and its action have one each.
     """
+    keys: dict[tuple[str, tuple[str, ...]], FilteredScan] = {}
+    others = []
+    for scan in scans:
+        key = (scan.table, tuple(comparison.column for comparison in scan.comparisons))
+        if scan.cause != FOREIGN_KEY:
+            others.append(scan)
+        elif key in keys:
+            keys[key] = replace(keys[key], steps=keys[key].steps + scan.steps)
+        else:
+            keys[key] = scan
     return [
         {
             "table": scan.table,
             "condition": AND.join(f"({comparison.condition})" for comparison in scan.comparisons),
             "steps": scan.steps,
             "joined": any(comparison.other for comparison in scan.comparisons),
+            "cause": scan.cause,
         }
         | _counted(connection, scan)
-        for scan in scans
+        for scan in [*others, *keys.values()]
     ]
 
 

@@ -27,7 +27,7 @@ from assay.report.terminal.specified import figures_of_test, lines_of_test
 from assay.report.words.causes import shares_by_cause
 from assay.report.words.changes import changes_lines
 from assay.report.words.doubts import doubts
-from assay.report.words.findings import to_do_texts
+from assay.report.words.findings import short_settle, to_do_texts
 from assay.report.words.loads.operation import operation_time
 from assay.report.words.loads.sequences import sequence_lines
 from assay.report.words.loads.statements import statement_lines
@@ -319,6 +319,10 @@ def _print_why(document: RunDocument, width: int, console: Console) -> None:
     for number, finding in enumerate(document["findings"], start=1):
         suspected = finding["tells"] == "cause" and finding["certainty"] == "suspected"
         lines = [f"Suspected: {finding['claim']}" if suspected else finding["claim"]]
+        # What settles a suspicion comes first, because the advice may be wrong.
+        settle = short_settle(finding["settle"] or "") if suspected else None
+        if settle:
+            lines.append(f"To settle it: {settle}")
         lines += to_do_texts(finding)
         if finding["to_try"]:
             lines.append(f"To try: {finding['to_try']}")

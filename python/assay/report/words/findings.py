@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from assay.analysis.findings.judging import TO_SETTLE
 from assay.report.words.wrapping import one_line
 
 if TYPE_CHECKING:
@@ -24,6 +25,17 @@ def to_do_texts(finding: FindingRow) -> list[str]:
     if change["undo"]:
         texts.append(f"To undo: {one_line(change['undo'])}")
     return texts
+
+
+def short_settle(text: str) -> str | None:
+    """Return what would settle a suspected cause without its reason, which follows a colon.
+
+    None if it is only that a second method is needed, which holds for every suspicion.
+    """
+    if text == TO_SETTLE:
+        return None
+    lead, _, _ = text.partition(": ")
+    return text if lead.count("`") % 2 else lead
 
 
 def carry_out(run: str, finding: FindingRow) -> str | None:

@@ -40,6 +40,11 @@ from assay.analysis.findings.plans.plan_time import (
     timed_nodes,
 )
 from assay.analysis.findings.plans.setting_trials import is_faster_by_default
+from assay.analysis.findings.scan_words import (
+    changed_rows_evidence,
+    rows_text,
+    scan_reason,
+)
 from assay.analysis.findings.size import is_large
 from assay.analysis.time.operation_tree import COMPUTING
 from assay.model.finding import Advice, Evidence
@@ -258,8 +263,9 @@ def _finding(case: Case, table: str, columns: Sequence[str], scans: Sequence[Tim
     likewise = f", and the same in {names_text(others)}" if others else ""
     read = (first.rows or 0.0) + (first.removed_rows or 0.0)
     claim = (
-        f"Scans of {table} keep {count_text(first.rows)} of {count_text(read)} rows in {name}"
-        f"{likewise}; reading the others took {percent_text(case.of_run(wasted))} of the time"
+        f"Scans of {table}{scan_reason(first)} keep {rows_text(first)} of {count_text(read)} rows "
+        f"in {name}{likewise}; reading the others took {percent_text(case.of_run(wasted))} of the "
+        "time"
     )
     # The scan's condition does not mention rows that a join elsewhere removes.
     asked = first.condition
@@ -294,7 +300,7 @@ def _finding(case: Case, table: str, columns: Sequence[str], scans: Sequence[Tim
         for name in case.largest_first(wasted)
         if name in case.counted_scans
     ]
-    evidence += _counted_evidence(case, largest, columns)
+    evidence += [*changed_rows_evidence(largest), *_counted_evidence(case, largest, columns)]
     part = _spared_share(case, largest, columns)
     best = case.of_run({name: share * part for name, share in reach_of(scans).items()})
     finding = case.finding(METHOD, claim, wasted, to_try=to_try, evidence=evidence, advice=advice)
@@ -323,7 +329,7 @@ def _partial(
     first = _largest(name, scans).node
     likewise = f", and the same in {names_text(others)}" if others else ""
     claim = (
-        f"Scans of {table} keep {count_text(first.rows)} of {count_text(_read_rows(first))} rows "
+        f"Scans of {table} keep {rows_text(first)} of {count_text(_read_rows(first))} rows "
         f"in {name}{likewise}, and only {predicate} removes most of them; reading the others took "
         f"{percent_text(case.of_run(wasted))} of the time"
     )

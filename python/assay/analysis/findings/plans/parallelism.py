@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from assay.analysis.findings.case import Case
+    from assay.analysis.findings.engine_facts import Setting
     from assay.analysis.summary import OperationSummary
     from assay.model.finding import Finding
     from assay.model.plan import Plan
@@ -54,13 +55,35 @@ def find(case: Case) -> list[Finding]:
     if short:
         return short
     serial = [op for op in case.operations if _is_serial(op) and not _has_to_be(case, op.name)]
-    cores = case.engine_cores or 1
+    if _setting_that_prevents(case) is None:
+        # Other processes leave an engine that may use all cores only the rest of them.
+        cores = _free_cores(case)
+    else:
+        cores = float(case.engine_cores or 1)
     idle = {
-        op.name: (1 - max(1.0, op.parallelism or 1.0) / cores) * (1 - _planning(case, op.name))
+        op.name: (1 - min(1.0, max(1.0, _wanted(op)) / cores)) * (1 - _planning(case, op.name))
         for op in serial
     }
     effect = case.of_run(idle)
     return _on_one_core(case, idle, effect) if effect >= EFFECT_MIN else []
+
+
+def _free_cores(case: Case) -> float:
+    """Return the mean number of cores that other processes left to the engine, at least 1."""
+    cores, used = float(case.engine_cores or 1), case.accounts
+    if used is None or not used.knows_engine or not used.window_s:
+        return cores
+    return max(1.0, min(cores, used.cpus - used.background_s / used.window_s))
+
+
+def _wanted(op: OperationSummary) -> float:
+    """Return the mean number of cores that an operation's threads used or waited for."""
+    on_cpu, queued = _on_cpu(op), op.where.get("run_queue") or 0.0
+    return (op.parallelism or 1.0) * (1 + queued / on_cpu if on_cpu else 1.0)
+
+
+def _on_cpu(op: OperationSummary) -> float:
+    return (op.where.get("cpu_user") or 0.0) + (op.where.get("cpu_system") or 0.0)
 
 
 def _planning(case: Case, operation: str) -> float:
@@ -72,8 +95,7 @@ def _planning(case: Case, operation: str) -> float:
 def _is_serial(op: OperationSummary) -> bool:
     if op.parallelism is None or op.seconds is None or op.seconds < SECONDS_MIN:
         return False
-    on_cpu = (op.where.get("cpu_user") or 0.0) + (op.where.get("cpu_system") or 0.0)
-    return op.parallelism <= ONE_CORE and on_cpu >= ON_CPU_MIN
+    return _wanted(op) <= ONE_CORE and _on_cpu(op) >= ON_CPU_MIN
 
 
 def _has_to_be(case: Case, operation: str) -> bool:
@@ -90,7 +112,7 @@ def _seconds(plan: Plan) -> float:
 
 
 def _on_one_core(case: Case, idle: dict[str, float], effect: float) -> list[Finding]:
-    names, setting = case.largest_first(idle), case.setting(ROLE)
+    names, setting = case.largest_first(idle), _setting_that_prevents(case)
     whole = case.of_run(dict.fromkeys(idle, 1.0))
     claim = (
         f"{names_text(names)} ran on one of {case.engine_cores} cores for {percent_text(whole)} "
@@ -101,8 +123,7 @@ def _on_one_core(case: Case, idle: dict[str, float], effect: float) -> list[Find
         for op in case.operations
         if op.name in names[:NAMED_OPERATIONS]
     ]
-    value = None if setting is None else setting.value
-    if setting is not None and value is not None and value.isdigit() and int(value) <= FEW_WORKERS:
+    if setting is not None:
         claim += f"; {setting.text} prevents parallel execution"
         evidence.append(Evidence(f"{setting.text}", f"setting:{setting.name}"))
         advice = Advice("setting", ROLE, {"value": str(case.engine_cores)}, effect)
@@ -115,6 +136,14 @@ def _on_one_core(case: Case, idle: dict[str, float], effect: float) -> list[Find
         return []
     to_try = f"assay explain {case.run_id} --operation {names[0]}"
     return [case.finding(METHOD, claim, idle, tells="shape", to_try=to_try, evidence=evidence)]
+
+
+def _setting_that_prevents(case: Case) -> Setting | None:
+    """Return the engine's setting of workers if it allows none; None otherwise."""
+    setting = case.setting(ROLE)
+    value = None if setting is None else setting.value
+    is_low = value is not None and value.isdigit() and int(value) <= FEW_WORKERS
+    return setting if is_low else None
 
 
 def _changes(case: Case, operations: Iterable[str]) -> bool:

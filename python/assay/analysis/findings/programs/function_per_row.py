@@ -10,8 +10,11 @@ from typing import TYPE_CHECKING
 from assay.analysis.findings.indexes.conditions import conjuncts, equal_columns
 from assay.analysis.findings.indexes.index_use import end_of_call, value_call
 from assay.analysis.findings.operation_shares import at_least
-from assay.analysis.findings.plans.counted_programs import counted_programs
 from assay.analysis.findings.plans.plan_time import timed_nodes
+from assay.analysis.findings.programs.counted_programs import (
+    counted_programs,
+    execution_text,
+)
 from assay.analysis.plans.shown_calls import shows_call
 from assay.analysis.time.operation_tree import COMPUTING
 from assay.model.finding import Advice, Evidence
@@ -22,8 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from assay.analysis.findings.case import Case
-    from assay.analysis.findings.plans.counted_programs import CountedProgram
     from assay.analysis.findings.plans.plan_time import Timed
+    from assay.analysis.findings.programs.counted_programs import CountedProgram
     from assay.model.finding import AdviceKind, Finding
     from assay.model.plan import PlanNode
 
@@ -215,11 +218,14 @@ def _finding(case: Case, program: CountedProgram) -> Finding:
     )
     effect = case.of_run(fractions)
     claim = (
-        f"Function {name} is called {count_text(calls)} times per execution and took "
-        f"{percent_text(effect)} of the time"
+        f"Function {name} is called {count_text(calls)} times per "
+        f"{execution_text(case, program.operations)} and took {percent_text(effect)} of the time"
     )
     evidence = [
-        Evidence(f"{name}: {count_text(calls)} calls per execution", "counter:functions"),
+        Evidence(
+            f"{name}: {count_text(calls)} calls per {execution_text(case, program.operations)}",
+            "counter:functions",
+        ),
         Evidence(
             f"{name} took {percent_text(share)} of the time according to the engine's own timing",
             f"clock:{name}",

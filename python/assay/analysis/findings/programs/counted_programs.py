@@ -1,14 +1,22 @@
-"""Functions and triggers that the engine counts: calls per execution, and share of the time."""
+"""Functions and triggers that the engine counts: number of calls, and share of the time."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from assay.analysis.findings.operation_shares import names_text
+from assay.model.units import count_text
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from assay.analysis.findings.case import Case
+
+# Fewer calls per execution are told with two digits: 0.5 is neither 0 nor 1.
+FEW_CALLS = 10.0
+# The engine is read some time before and after the measured part, so that 1.02 is once.
+ONCE_WITHIN = 0.05
 
 
 @dataclass(frozen=True)
@@ -54,3 +62,18 @@ def counted_programs(
             per_execution = calls / executions
             programs.append(CountedProgram(name, operations, per_execution, share, seconds / calls))
     return programs
+
+
+def times_text(calls: float) -> str:
+    """Return a mean number of calls as text, such as `once` or `0.5 times`."""
+    if abs(calls - 1) <= ONCE_WITHIN:
+        return "once"
+    return f"{calls:.2g} times" if calls < FEW_CALLS else f"{count_text(calls)} times"
+
+
+def execution_text(case: Case, operations: Iterable[str]) -> str:
+    """Return the executions to which calls refer, named if they are not those of all operations."""
+    names = list(operations)
+    if len(names) == len(case.operations):
+        return "execution"
+    return f"execution of {names_text(names)}"

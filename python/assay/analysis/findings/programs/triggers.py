@@ -7,8 +7,18 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from assay.analysis.findings.advising import index_advice
-from assay.analysis.findings.changing import CHANGES
-from assay.analysis.findings.plans.counted_programs import counted_programs
+from assay.analysis.findings.programs.counted_programs import (
+    counted_programs,
+    execution_text,
+    times_text,
+)
+from assay.analysis.findings.programs.trigger_texts import (
+    CHEAPER,
+    cheaper_text,
+    firing,
+    reads_evidence,
+    text_of,
+)
 from assay.analysis.time.computing import planning_seconds
 from assay.analysis.time.operation_tree import COMPUTING
 from assay.model.finding import UNSEEN, Advice, Evidence
@@ -18,14 +28,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from assay.analysis.findings.case import Case
-    from assay.analysis.findings.plans.counted_programs import CountedProgram
+    from assay.analysis.findings.programs.counted_programs import CountedProgram
     from assay.model.catalogue import ForeignKey, Index
     from assay.model.finding import Finding
     from assay.model.plan import Plan, Trigger
 
 METHOD = "triggers"
 EFFECT_MIN = 0.05
-CHEAPER = "make the trigger cheaper, or remove it"
 
 
 def find(case: Case) -> list[Finding]:
@@ -38,34 +47,37 @@ def find(case: Case) -> list[Finding]:
                 by_trigger.setdefault(key, []).append((plan, trigger))
     findings = [_finding(case, fired) for fired in by_trigger.values()]
     if not by_trigger:
-        changing = [op for op, text in case.statements.items() if CHANGES.search(text)]
-        callers = [op for op in changing if op in case.shares]
-        counted = counted_programs(case, case.triggers, lambda _: callers)
+        counted = counted_programs(
+            case, case.triggers, lambda name: firing(case, text_of(case, name))
+        )
         findings = [_counted_finding(case, trigger) for trigger in counted]
     return [finding for finding in findings if finding.effect_share >= EFFECT_MIN]
 
 
 def _counted_finding(case: Case, trigger: CountedProgram) -> Finding:
     """Return the finding of a trigger that plans do not show but the engine counts."""
+    text = text_of(case, trigger.name)
     of_run = sum(case.shares[op] for op in trigger.operations)
     fractions = {op: min(1.0, trigger.share / of_run) for op in trigger.operations if of_run}
+    calls, execution = times_text(trigger.calls), execution_text(case, trigger.operations)
     claim = (
         f"{percent_text(case.of_run(fractions))} of the time was in trigger {trigger.name}, "
-        f"with {calls_text(trigger.calls)} per execution"
+        f"which is called {calls} per {execution}"
     )
     evidence = [
-        Evidence(f"{trigger.name}: {calls_text(trigger.calls)} per execution", "counter:triggers"),
+        Evidence(f"{trigger.name} is called {calls} per {execution}", "counter:triggers"),
         Evidence(
             f"{trigger.name} took {percent_text(trigger.share)} of the time according to the "
             "engine's own timing",
             f"clock:{trigger.name}",
         ),
+        *reads_evidence(text),
     ]
     effect = case.of_run(fractions)
     # The engine's name of the trigger may include its schema.
     advice = Advice("trigger", trigger.name.rpartition(".")[2], {}, effect)
     finding = case.finding(
-        METHOD, claim, fractions, to_try=CHEAPER, evidence=evidence, advice=advice
+        METHOD, claim, fractions, to_try=cheaper_text(text), evidence=evidence, advice=advice
     )
     return finding.without_interval().of(COMPUTING, saved=(0.0, finding.effect_share))
 

@@ -1,0 +1,1 @@
+"""Rules about functions and triggers that the engine executes within statements."""
