@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 
 from assay.analysis.diagnose.judging import ALPHA, Judgement
+from assay.analysis.diagnose.way import Untried
 from assay.analysis.try_.calibration import Calibration, Record
 from assay.model.finding import Advice, Finding
 from assay.record.layout import STATUS_COMPLETE
@@ -257,6 +258,29 @@ def test_a_trial_that_seems_to_gain_nothing_pauses(
     step, runs = first_step(tmp_path, monkeypatch, factors, *two_causes("q02"), noisy=noisy)
     assert step.kept is not None
     assert len(runs.requests["threads=2"]) == racing.ROUNDS_MIN
+
+
+def test_a_trial_that_takes_three_times_as_long_pauses_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slower, both = {"threads=2": {"q02": 5.0}}, [two_causes("q02")]
+    noisy = {CHANGE: 0.1, "threads=2": 0.3}
+    way, runs = whole_way(tmp_path, monkeypatch, {"q01": 0.7}, both, noisy=noisy, by_change=slower)
+    assert way.steps[0].kept is not None
+    assert len(runs.requests["threads=2"]) == 1
+
+
+def test_what_cannot_be_tried_is_named_at_the_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    way, _ = whole_way(tmp_path, monkeypatch, {}, [[]])
+    left = diagnose_document(way, [], DECLARED, HISTORY, 5.0)["left"]
+    assert left.startswith("no known cause is left above noise. ")
+    large, small = replace(cause("q01"), effect_share=0.4), replace(cause("q02"), effect_share=0.01)
+    untried = tuple(Untried(each, "by hand") for each in (large, small))
+    step = replace(way.steps[0], untriable=untried)
+    left = diagnose_document(replace(way, steps=(step,)), [], DECLARED, HISTORY, 5.0)["left"]
+    assert "above noise, apart from what cannot be tried: spill:q01 (40 %). " in left
 
 
 def test_trials_without_a_verdict_in_sight_go_on_if_there_are_no_others(

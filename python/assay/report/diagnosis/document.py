@@ -36,13 +36,15 @@ if TYPE_CHECKING:
     from assay.report.documents.try_ import TimeGain
 
 ENDINGS = {
-    "no cause left": "no remaining cause is above noise",
+    "no cause left": "no known cause is left above noise",
     "budget": "the budget ended before every cause had a verdict",
     "nothing can be tried": "none of the remaining causes can be tried on this host",
 }
 
 PLANS_STAYED = "no plan changed, and this change affects the time through plans only"
 NOTHING_RUN = "no plan changes with it; nothing was run"
+# A cause with a larger share of the time is named if it cannot be tried.
+LARGE_MIN = 0.05
 # With fewer rounds, the variation between runs is not known.
 ROUNDS_MIN = 2
 
@@ -309,4 +311,8 @@ def _left(way: Way) -> str:
         for tried in last.tried
     ):
         ending = "the remaining confirmed causes have no change to keep"
+    large = [one.cause for one in last.untriable if one.cause.effect_share >= LARGE_MIN]
+    if way.ending == "no cause left" and large:
+        causes = names_text([f"{each.key} ({percent_text(each.effect_share)})" for each in large])
+        ending += f", apart from what cannot be tried: {causes}"
     return ending if bound is None else f"{ending}. {bound.claim}"

@@ -201,7 +201,7 @@ def _index_text(operations: Sequence[str]) -> str:
 
 
 def with_used_indexes(candidate: Candidate, base: RunRequest, planned: Run) -> Candidate | None:
-    """Return the candidate with those of its indexes that the captured plans use, or None.
+    """Return the candidate with those of its indexes that its operations' plans use, or None.
 
     Args:
         candidate: Change that creates all indexes that might be used.
@@ -212,8 +212,8 @@ def with_used_indexes(candidate: Candidate, base: RunRequest, planned: Run) -> C
     assert cause.advice is not None  # noqa: S101 - see `_candidate`
     used_by = {
         node.index: operation
-        for operation, statements in plans.items()
-        for plan in statements
+        for operation in cause.operations
+        for plan in plans.get(operation, ())
         for node in plan.root.walk()
         if node.index is not None
     }

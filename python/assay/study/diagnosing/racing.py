@@ -24,6 +24,8 @@ ROUNDS_ENOUGH = 6
 ROUNDS_TO_PREDICT = 4
 # Minimum rounds for a verdict: the next step would need as many for a cause that this step drops.
 ROUNDS_MIN = 3
+# Extra time, as a share, with which a change seems useless after one round and after two.
+LOSS_OF_FEW = {1: 2.0, 2: 0.8}
 # Rounds without a verdict in sight in trials that are not about a gain: of a slowed resource,
 # whose effect is large where it counts, and of a run without a kept change.
 AIMLESS_ROUNDS_MAX = 5
@@ -76,11 +78,14 @@ class Racing:
 
     @property
     def _seems_useless(self) -> bool:
-        """Return True if the rounds so far show less than half of the smallest gain that counts."""
-        if len(self.rounds) < ROUNDS_MIN or not self._is_about_gain:
+        """Return True if the rounds so far show less than half of the smallest gain that counts.
+
+        With fewer than three rounds, only a loss that noise hardly explains counts.
+        """
+        if not self.rounds or not self._is_about_gain:
             return False
         judged = [self.verdicts[place][0] for place in self.open_places if place in self.verdicts]
-        least = self.candidate.gain_min / 2
+        least = -LOSS_OF_FEW.get(len(self.rounds), -self.candidate.gain_min / 2)
         return all(one.gain is not None and one.gain.share < least for one in judged)
 
     @property
