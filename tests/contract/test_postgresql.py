@@ -810,6 +810,8 @@ class TestAdvice:
             if doing == "dropped-index":
                 shared.engine.prepare(instance, 'create index "an index" on "a table" (n);')
                 sql = facts.statement(template, "a table", existing="an index")
+            if doing == "stable-function":
+                sql = facts.statement(template, "", existing="noted")
             if doing == "stored-values":
                 sql = column_statement(template, "a table", "a sum", "bigint", "n + n")
             shared.engine.prepare(instance, sql)

@@ -225,7 +225,8 @@ impl Conductor {
 
     /// A statement was answered without an error.
     pub fn answered(&mut self, statement: usize, rows: u64) -> Result<(), SessionError> {
-        self.rows += rows;
+        // A server may report any count.
+        self.rows = self.rows.saturating_add(rows);
         let (statement, rows) = (statement as u16, u32::try_from(rows).unwrap_or(u32::MAX));
         if self.is_noted() {
             let finished_ns = MonotonicClock.now_ns();

@@ -115,7 +115,9 @@ impl<'f> Words<'f> {
         let mut pointers = Vec::new();
         for section in self.sections.iter().filter(|section| section.may_point) {
             let words = section.bytes.chunks_exact(WORD_BYTES as usize);
-            let addresses = (section.address..).step_by(WORD_BYTES as usize);
+            // A file may give an address so high that its words would lie behind the last one.
+            let addresses =
+                (0..).map_while(|at: u64| section.address.checked_add(at.checked_mul(WORD_BYTES)?));
             let stored = addresses.zip(words.filter_map(word));
             pointers.extend(stored.filter(|(_, value)| is_sought(value)));
         }

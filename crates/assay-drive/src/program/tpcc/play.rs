@@ -277,7 +277,7 @@ impl<T: Transaction> Program for Play<T> {
     }
 
     fn answered(&mut self, statement: u16, rows: u32) -> Result<(), String> {
-        self.rows += rows;
+        self.rows = self.rows.saturating_add(rows);
         match self.awaited.front_mut() {
             Some(awaited) if *awaited > 1 => {
                 *awaited -= 1;
