@@ -42,7 +42,11 @@ pub const TARGETS: &[Target] = &[
     parser(PROFILE, "unwind_tables", code::unwind_tables, 16 << 10),
     parser(PROFILE, "object_files", code::object_files, 16 << 10),
     parser(PROFILE, "debug_files", code::debug_files, 16 << 10),
-    parser(PROFILE, "function_names", code::function_names, 4 << 10),
+    // A name of nested templates takes some megabytes while it is read.
+    Target {
+        memory_bytes_max: 64 * MIB,
+        ..parser(PROFILE, "function_names", code::function_names, 4 << 10)
+    },
     parser(PROFILE, "go_tables", code::go_tables, 4 << 10),
     parser(DRIVE, "postgres_dsn", postgres::dsn, 1 << 10),
     parser(DRIVE, "postgres_values", postgres::values, 1 << 10),

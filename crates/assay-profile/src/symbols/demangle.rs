@@ -6,6 +6,8 @@ use rustc_demangle::try_demangle;
 
 /// Templates can make a short mangled name as long as memory allows.
 const NAME_BYTES_MAX: usize = 64 * 1024;
+/// Nested templates can take memory that grows with a power of their depth.
+const PARSE_DEPTH_MAX: u32 = 80;
 const LEGACY_HASH: &str = "17h";
 const LEGACY_HASH_DIGITS: usize = 16;
 
@@ -43,7 +45,8 @@ fn cpp(name: &str) -> Option<String> {
     if !name.starts_with("_Z") || name.len() > NAME_BYTES_MAX {
         return None;
     }
-    let symbol = cpp_demangle::Symbol::new(name).ok()?;
+    let options = cpp_demangle::ParseOptions::default().recursion_limit(PARSE_DEPTH_MAX);
+    let symbol = cpp_demangle::Symbol::new_with_options(name, &options).ok()?;
     let mut text = Bounded(String::new());
     symbol.structured_demangle(&mut text, &cpp_demangle::DemangleOptions::new()).ok()?;
     Some(text.0)

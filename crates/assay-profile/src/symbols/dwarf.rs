@@ -4,10 +4,13 @@ use std::borrow::Cow;
 
 use addr2line::{Context, LookupResult};
 use gimli::{DwarfSections, EndianSlice, RunTimeEndian, SectionId};
-use object::{File, Object, ObjectSection};
+use object::{File, Object, ObjectSection, Section};
 
 use super::demangle::demangled;
 use super::{Symbol, SymbolKind};
+
+/// Debug information becomes some times smaller by compression; a file may state any size.
+const COMPRESSION_MAX: u64 = 100;
 
 type Slice<'d> = EndianSlice<'d, RunTimeEndian>;
 
@@ -33,7 +36,14 @@ pub(super) fn name(elf: &File, addresses: &[u64], symbols: &mut [Symbol]) {
 
 fn bytes<'d>(elf: &File<'d>, id: SectionId) -> Cow<'d, [u8]> {
     let section = elf.section_by_name(id.name());
-    section.and_then(|section| section.uncompressed_data().ok()).unwrap_or_default()
+    section.and_then(|section| decompressed(&section)).unwrap_or_default()
+}
+
+/// The data of a section; `None` if it says that it is larger than debug information gets.
+fn decompressed<'d>(section: &Section<'d, '_>) -> Option<Cow<'d, [u8]>> {
+    let data = section.compressed_data().ok()?;
+    let size_max = (data.data.len() as u64).saturating_mul(COMPRESSION_MAX);
+    if data.uncompressed_size > size_max { None } else { data.decompress().ok() }
 }
 
 /// The function that was compiled as such: functions that were inlined into it have no bounds.
