@@ -89,9 +89,9 @@ class TestVerdict:
     def test_two_rounds_that_vary_widely_decide_nothing(self) -> None:
         assert judge(rounds((1.0, 0.01), (1.0, 0.1)), ["q1"]).verdict == "undecided"
 
-    @pytest.mark.parametrize("noise", [0.1, 0.3, math.log(1.5)])
+    @pytest.mark.parametrize("noise", [0.1, math.log(1.5)])
     def test_a_change_without_an_effect_is_seldom_confirmed(self, noise: float) -> None:
-        drawn, trials = np.random.default_rng(7), 300
+        drawn, trials = np.random.default_rng(7), 100
         confirmed = 0
         for _ in range(trials):
             pairs = [tuple(np.exp(drawn.normal(0.0, noise, 2))) for _ in range(12)]

@@ -8,7 +8,6 @@ zero, the error rate is far higher than stated.
 from __future__ import annotations
 
 import math
-from statistics import stdev
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -40,8 +39,7 @@ def anytime_interval(values: Sequence[float], alpha: float) -> tuple[float, floa
     ratio, bound = _ratio(count), _bound(count, alpha)
     if bound >= ratio:
         return None
-    mean = math.fsum(values) / count
-    deviation = math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (count - 1))
+    mean, deviation = _spread(values)
     quantile = math.sqrt((count - 1) * (bound - 1) / (1 - bound / ratio))
     half = quantile * deviation / math.sqrt(count)
     return mean - half, mean + half
@@ -65,12 +63,14 @@ def bounded_interval(
         larger than the bound.
     """
     count = len(values)
-    if count < 2 or stdev(values) > deviation_max:  # noqa: PLR2004 - one value has no spread
+    if count < 2:  # noqa: PLR2004 - one value has no spread
+        return None
+    mean, deviation = _spread(values)
+    if deviation > deviation_max:
         return None
     ratio = _ratio(count)
     squares = ratio / EFFECT_VARIANCE * math.log(ratio / alpha**2)
     half = deviation_max * math.sqrt(squares) / count
-    mean = math.fsum(values) / count
     return mean - half, mean + half
 
 
@@ -84,6 +84,13 @@ def values_min(alpha: float) -> int:
     while _bound(count, alpha) >= _ratio(count):
         count += 1
     return count
+
+
+def _spread(values: Sequence[float]) -> tuple[float, float]:
+    """Return the mean of values and their standard deviation."""
+    mean = math.fsum(values) / len(values)
+    squares = math.fsum((value - mean) ** 2 for value in values)
+    return mean, math.sqrt(squares / (len(values) - 1))
 
 
 def _ratio(count: int) -> float:
