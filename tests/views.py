@@ -1,4 +1,4 @@
-"""What a catalogue has of a view."""
+"""Checks of views that were read from a catalogue."""
 
 from __future__ import annotations
 

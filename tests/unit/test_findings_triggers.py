@@ -1,4 +1,4 @@
-"""What the text of a counted trigger tells about the time in it."""
+"""Findings of counted triggers, with what their texts read."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ def is_called(scan: Mapping[str, Any]) -> bool:
 def with_key_scan(root: PlanNode, document: Mapping[str, Any]) -> PlanNode:
     """Return a SQLite plan with counts of the scans for foreign keys to the changed table.
 
-    A table is left out if its scans in the plan cannot be told apart.
+    A table is left out if its scans in the plan cannot be distinguished.
     """
     scans = [scan for scan in document.get("scans", ()) if scan.get("cause") == FOREIGN_KEY]
     for scan in scans:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from assay.analysis.findings.case import Case
 
-# Fewer calls per execution are told with two digits: 0.5 is neither 0 nor 1.
+# Fewer calls per execution are written with two digits: 0.5 is neither 0 nor 1.
 FEW_CALLS = 10.0
 # The engine is read some time before and after the measured part, so that 1.02 is once.
 ONCE_WITHIN = 0.05
