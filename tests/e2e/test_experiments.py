@@ -203,6 +203,36 @@ def test_indexes_that_no_statement_reads_are_dropped_for_a_trial(
         assert document["steps"][0]["kept"] is None
 
 
+MERGE = """insert into items (id, price, seen)
+select f.id, PRICE, datetime('now') from feed as f where true
+on conflict (id) do update set price = excluded.price, seen = excluded.seen
+"""
+
+
+@pytest.mark.parametrize("price", ["f.price", "f.price + abs(random() % 9)"], ids=["cause", "twin"])
+def test_updates_leave_rows_that_have_the_new_values(
+    server_place: Path, tmp_path: Path, price: str
+) -> None:
+    folder = folder_of(tmp_path, merge=MERGE.replace("PRICE", price))
+    tables = (
+        "create table feed as with recursive n(i) as (select 1 union all select i + 1 from n "
+        "where i < 5000) select i as id, i % 97 as price, hex(randomblob(20)) as name from n;\n"
+        "create table items (id integer primary key, price integer, seen text, name text);\n"
+        "insert into items select id, price, '', name from feed;\n"
+        "create index by_name on items (name, price, seen);\n"
+    )
+    (folder / "tables.sql").write_text(tables, encoding="utf-8")
+    (folder / "workload.toml").write_text('setup = ["tables.sql"]\n', encoding="utf-8")
+    load = ("--clients", "1", "--time", "1s", "--warmup", "200ms")
+    with server_laboratory(server_place) as lab:
+        document = diagnosed(lab, str(folder), "--engine", "sqlite", *load, "--budget", "20s")
+    if price != "f.price":
+        assert "unchanged-rows" not in json.dumps(document)
+        return
+    tried = tried_in(document)["merge updates only rows that change"]
+    assert tried["gain"]["share"] > 0.3, tried["says"]
+
+
 # Leads and contacts of one person have the same phone number or the same mail address.
 PEOPLE = """create table leads as
 select i as id, 'p' || (i * 7919 % 100000) as phone, 'm' || (i * 104729 % 100000) as mail

@@ -198,6 +198,23 @@ def test_causes_of_one_change_are_one_candidate(tmp_path: Path) -> None:
     assert able[0].expected == pytest.approx(0.4)
 
 
+def test_a_change_that_can_be_kept_is_tried_before_one_that_cannot(tmp_path: Path) -> None:
+    """The durability of commits is only measured, so it must save twice as much to come first."""
+    run = Run(write_run(tmp_path))
+    request = RunRequest(workload="tpcc", engine="mariadb", durability="full", scale=1)
+    kept = Advice("named-setting", "threads", {"value": "1"}, 0.2)
+    measured = Advice("durability", "relaxed", {}, 0.3)
+    causes = [
+        replace(cause("q01", advice=measured), effect_share=0.3),
+        replace(cause("q02", advice=kept), effect_share=0.2),
+    ]
+    able, _ = candidates_of(run, causes, request, HISTORY)
+    assert [one.kind for one in able] == ["named-setting", "durability"]
+    larger = [replace(causes[0], effect_share=0.6), causes[1]]
+    able, _ = candidates_of(run, larger, request, HISTORY)
+    assert able[0].kind == "durability"
+
+
 def test_each_run_reverts_what_a_killed_run_left(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

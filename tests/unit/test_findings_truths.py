@@ -60,6 +60,7 @@ BY_NAME = {
     "paging-condition",
     "partitions-read",
     "subquery-per-row",
+    "unchanged-rows",
     "union-duplicates",
     "filter-after-recursion",
     "filter-after-window",

@@ -312,6 +312,20 @@ class CountsRows(Protocol):
 
 
 @runtime_checkable
+class CountsWrites(Protocol):
+    """Interface of plan readers whose engine writes rows also if their values stay the same."""
+
+    def counts(
+        self, query: str, values: Sequence[object], limit_s: float
+    ) -> tuple[int, int] | None:
+        """Return the two numbers of a query's only row, which the engine counts.
+
+        None if the engine refuses the query, or if it takes longer than `limit_s`.
+        """
+        ...
+
+
+@runtime_checkable
 class HasPlans(Protocol):
     """Interface of engines that report query plans."""
 

@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 _FIELD = re.compile(r"\{(\w+)\}")
+# Statements whose body may be a block of statements, which ends with the word `end`.
+_HAS_BODY = re.compile(
+    r"\s*(?:create|alter)\b[^(]*?\b(?:function|procedure|trigger|event|package)\b", re.IGNORECASE
+)
 
 
 def with_fields(text: str, parts: Mapping[str, str]) -> str:
@@ -31,18 +35,25 @@ class SqlText:
     def __init__(self, comment: str, opaque: str) -> None:
         self._token = re.compile(
             rf"(?P<end> ; ) | (?P<comment> {comment} ) | (?P<opaque> {opaque} )"
-            r" | (?P<value> \$(?P<number>\d+) )",
-            re.VERBOSE | re.DOTALL,
+            r" | (?P<value> \$(?P<number>\d+) ) | (?P<inner> \bend\s+(?:if|loop|while|repeat)\b )"
+            r" | (?P<closed> \bend(?:\s+case)?\b ) | (?P<opened> \b(?:begin|case)\b )",
+            re.VERBOSE | re.DOTALL | re.IGNORECASE,
         )
 
     def split(self, sql: str) -> list[str]:
-        """Return the statements of a file, without comments and separating semicolons."""
-        statements, statement, at = [], "", 0
+        """Return the statements of a file, without comments and separating semicolons.
+
+        A trigger or routine is one statement, also if its body is a block with semicolons.
+        """
+        statements, statement, at, depth = [], "", 0, 0
         for token in self._token.finditer(sql):
-            kept = " " if token["comment"] else "" if token["end"] else token[0]
+            is_end = token["end"] is not None and depth == 0
+            kept = " " if token["comment"] else "" if is_end else token[0]
             statement += sql[at : token.start()] + kept
             at = token.end()
-            if token["end"]:
+            if (token["opened"] or token["closed"]) and _HAS_BODY.match(statement):
+                depth = max(0, depth + (1 if token["opened"] else -1))
+            if is_end:
                 statements.append(statement.strip())
                 statement = ""
         statements.append((statement + sql[at:]).strip())

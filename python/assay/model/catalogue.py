@@ -234,6 +234,33 @@ class Alternative:
 
 
 @dataclass(frozen=True)
+class WrittenRows:
+    """Rows that updates of a statement write, counted after the run with values of some executions.
+
+    Attributes:
+        operation: Operation of the statement.
+        statement: Position of the statement in the operation, from 0.
+        rows: Number of rows that the statement updates.
+        changed: Number of these rows whose values differ from the new ones, apart from the time of
+            the update.
+    """
+
+    operation: str
+    statement: int
+    rows: int
+    changed: int
+
+    def facts(self) -> dict[str, Any]:
+        """Return the counted rows as JSON values."""
+        return asdict(self)
+
+    @classmethod
+    def read(cls, facts: dict[str, Any]) -> WrittenRows:
+        """Return the counted rows from JSON values."""
+        return cls(**facts)
+
+
+@dataclass(frozen=True)
 class KeptRows:
     """Rows of a table that a part of a scan's condition keeps, counted after the scan.
 

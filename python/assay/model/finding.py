@@ -59,6 +59,7 @@ AdviceKind = Literal[
     "hint",
     "union-all",
     "array-element",
+    "changed-rows",
     "exists",
     "exists-for-count",
     "union-of-joins",

@@ -69,6 +69,8 @@ DISTINCT_JOIN: Final = "distinct-join"
 EITHER_JOIN: Final = "either-join"
 FAR_PAGE: Final = "far-page"
 RUNNING_TOTAL: Final = "running-total"
+# Another form of an update: it changes fewer rows, and leaves the table with the same values.
+CHANGED_ROWS: Final = "changed-rows"
 SAME_RESULT = (*(ARRAY_ELEMENT, COUNTED_ROWS, DISTINCT_JOIN, EITHER_JOIN, FAR_PAGE, RUNNING_TOTAL),)
 
 STATUS_RUNNING = "running"

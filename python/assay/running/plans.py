@@ -19,6 +19,7 @@ from assay.engines.plan_reading import (
     AsksAlternatives,
     AsksPrepared,
     CountsRows,
+    CountsWrites,
     PlanAsked,
     PlaysPrograms,
     TellsChangedSettings,
@@ -36,13 +37,14 @@ from assay.record.layout import PLANS_DIR, PLANS_FILE, measured_phases
 from assay.record.writer import write_json
 from assay.running.kept_rows import kept_rows
 from assay.running.processes.held_signals import Interruptions
+from assay.running.written_rows import written_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from assay.engines.plan_reading import Explained, HasPlans, PlanAnswer, PlanReader
-    from assay.model.catalogue import KeptRows
+    from assay.model.catalogue import KeptRows, WrittenRows
     from assay.model.plan import Plan
     from assay.model.script import Draw, Given, Script, ScriptOperation
 
@@ -117,6 +119,7 @@ class Capture:
         self._schema = dict(schema or {"grammar": None, "tables": {}})
         self._plans: list[Plan] = []
         self._kept_rows: list[KeptRows] = []
+        self._written_rows: list[WrittenRows] = []
         self._table_names: set[str] | None = None
         self._missing: list[dict[str, Any]] = []
         self._operations: list[dict[str, Any]] = []
@@ -169,6 +172,7 @@ class Capture:
                         "catalogue": self._catalogue(),
                         "alternatives": self._alternatives,
                         "kept_rows": [counted.facts() for counted in self._kept_rows],
+                        "written_rows": [counted.facts() for counted in self._written_rows],
                         "capture_s": time.monotonic() - begun_s,
                         "operations": self._operations,
                         "plans": [plan.facts() for plan in self._plans],
@@ -292,6 +296,8 @@ class Capture:
             for plan in self._plans[first:]:
                 with self._interruptions.welcome():
                     self._kept_rows += kept_rows(self._reader, plan, self._tables())
+        if self._asks_alternatives and isinstance(self._reader, CountsWrites):
+            self._count_writes(self._reader, operation, rows)
         if self._asks_alternatives and isinstance(self._reader, AsksAlternatives):
             changed = self._reader.alternatives(operation.name, asked)
             self._alternatives += [alternative.facts() for alternative in changed]
@@ -304,6 +310,19 @@ class Capture:
                 "ratio": watched_s / timed_s if watched_s and timed_s else None,
             }
         )
+
+    def _count_writes(
+        self, reader: CountsWrites, operation: ScriptOperation, rows: Sequence[Sequence[object]]
+    ) -> None:
+        """Count the rows that an operation's updates write and change, for some rows of values."""
+        for number, statement in enumerate(operation.statements):
+            values = [[row[draw] for draw in statement.values] for row in rows]
+            place = (operation.name, number)
+            with self._interruptions.welcome():
+                grammar = self._schema["grammar"]
+                counted = written_rows(reader, place, statement.text, values, grammar)
+            if counted is not None:
+                self._written_rows.append(counted)
 
     def _waited(self, ask: Callable[[], Iterator[Told]]) -> Iterator[Told]:
         """Yield the engine's answers, each awaited in a way that can be interrupted."""

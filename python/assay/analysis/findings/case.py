@@ -49,6 +49,7 @@ if TYPE_CHECKING:
         Notifier,
         Statistics,
         TriggerText,
+        WrittenRows,
     )
     from assay.model.finding import Advice, Evidence, Tells
     from assay.model.neighbour import Neighbour
@@ -123,6 +124,7 @@ class Case:
             does not report them.
         alternatives: Plans that the optimiser chooses after one change, by operation.
         kept_rows: Rows that parts of scans' conditions keep, as counted after the run.
+        written_rows: Rows that updates write and change, as counted after the run.
         attempts: Failed attempts, by operation and class of the error; empty without any.
         blockers: Sessions that blocked others, the longest waits first; None if the engine does not
             report them.
@@ -193,6 +195,7 @@ class Case:
     extensions: Mapping[str, bool] = field(default_factory=dict)
     alternatives: Mapping[str, tuple[Alternative, ...]] = field(default_factory=dict)
     kept_rows: tuple[KeptRows, ...] = ()
+    written_rows: tuple[WrittenRows, ...] = ()
     attempts: Mapping[str, Mapping[str, FailedAttempts]] = field(default_factory=dict)
     blockers: tuple[Blocker, ...] | None = None
     other_clients: Mapping[str, float] = field(default_factory=dict)

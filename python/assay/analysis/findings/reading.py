@@ -133,6 +133,7 @@ def _catalogue(plans: Captured) -> dict[str, Any]:
         "extensions": plans.extensions,
         "alternatives": _by_operation(plans.alternatives),
         "kept_rows": plans.kept_rows,
+        "written_rows": plans.written_rows,
     }
 
 

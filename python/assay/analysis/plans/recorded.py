@@ -18,6 +18,7 @@ from assay.model.catalogue import (
     Notifier,
     Statistics,
     TriggerText,
+    WrittenRows,
 )
 from assay.model.plan import OPERATORS, Plan, PlanNode
 from assay.record.layout import PLANS_DIR, PLANS_FILE, RAW_DIR
@@ -107,6 +108,7 @@ class Captured:
             engine does not report them.
         alternatives: Plans that the optimiser would choose after one change, such as an index.
         kept_rows: Rows that parts of scans' conditions keep; empty in older records.
+        written_rows: Rows that updates write and change; empty in older records.
         partition_keys: Columns of the partition key of each partitioned table; None if the engine
             does not report them.
         notifiers: Functions and triggers that send notifications; empty in older records.
@@ -131,6 +133,7 @@ class Captured:
     with_views: dict[tuple[str, int], str] = field(default_factory=dict)
     notifiers: tuple[Notifier, ...] = ()
     trigger_texts: tuple[TriggerText, ...] = ()
+    written_rows: tuple[WrittenRows, ...] = ()
 
     @property
     def table_names(self) -> set[str]:
@@ -216,6 +219,7 @@ def _read(document: dict[str, Any], error: str | None) -> Captured:
         },
         _notifiers(document.get("catalogue") or {}),
         _trigger_texts(document.get("catalogue") or {}),
+        tuple(WrittenRows.read(facts) for facts in document.get("written_rows", ())),
     )
 
 

@@ -136,6 +136,20 @@ class PostgresPlans:
         """Return the number of rows of a scan's table that fulfil a condition of its plan."""
         return self._facts.count_rows(scan, condition, limit_s)
 
+    def counts(
+        self, query: str, values: Sequence[object], limit_s: float
+    ) -> tuple[int, int] | None:
+        """Return the two numbers of a query's only row."""
+        import psycopg
+
+        try:
+            with self._asker.begun(limit_s):
+                self._asker.ask(query, values)
+                row = self._asker.cursor.fetchone()
+        except psycopg.Error:
+            return None
+        return None if row is None else (int(str(row[0])), int(str(row[1])))
+
     def close(self) -> None:
         """Close the connection to PostgreSQL."""
         self._asker.connection.close()

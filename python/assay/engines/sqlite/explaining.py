@@ -191,6 +191,17 @@ class SqlitePlans:
             action.action in TRANSACTIONS or action.action in CHANGES for action in actions
         )
 
+    def counts(
+        self, query: str, values: Sequence[object], limit_s: float
+    ) -> tuple[int, int] | None:
+        """Return the two numbers of a query's only row."""
+        try:
+            with self._limited(limit_s):
+                rows = self._connection.execute(query, list(values)).fetchall()
+        except apsw.Error:
+            return None
+        return (int(str(rows[0][0])), int(str(rows[0][1]))) if rows else None
+
     def close(self) -> None:
         """Close the connection to SQLite."""
         if self._copy is not None:

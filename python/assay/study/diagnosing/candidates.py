@@ -120,7 +120,15 @@ def candidates_of(
             expected = same.expected + candidate.expected
             candidate = replace(same, also=(*same.also, cause), expected=expected)
         able[candidate.change] = candidate
-    return sorted(able.values(), key=lambda candidate: -candidate.expected), unable
+    return sorted(able.values(), key=_promise, reverse=True), unable
+
+
+def _promise(candidate: Candidate) -> float:
+    """Return the expected saving; of a change that may not be kept, half.
+
+    Such a change only measures a cause, and does not lead to the next one.
+    """
+    return candidate.expected if candidate.stays else candidate.expected / 2
 
 
 def _with_widest_advice(findings: Sequence[Finding]) -> list[Finding]:

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from assay.model.errors import UsageError, suggestion
-from assay.record.layout import COMPUTATION, SAME_RESULT
+from assay.record.layout import CHANGED_ROWS, COMPUTATION, SAME_RESULT
 from assay.workloads.rewriting.grammar import grammar_of, parsed, written
 from assay.workloads.rewriting.parameters import Masked
 
@@ -103,10 +103,19 @@ def without(
         UsageError: If the query has no such part, or cannot be rewritten.
     """
     masked = Masked.of(text)
+    if list(names) == [CHANGED_ROWS]:
+        return _changed_rows_only(masked, dialects)
     return _first_possible(
         lambda form: _without(replace(masked, text=form), dialects, names, tables),
         _forms(masked.text, dialects, views),
     )
+
+
+def _changed_rows_only(masked: Masked, dialects: Sequence[str]) -> Rewritten:
+    from assay.workloads.rewriting.unchanged_rows import changed_rows_only
+
+    text = masked.restored(changed_rows_only(masked.text, dialects))
+    return Rewritten(text, (QueryPart(CHANGED_ROWS, "updates of rows that have the new values"),))
 
 
 def _forms(text: str, dialects: Sequence[str], views: Mapping[str, str]) -> list[str]:
