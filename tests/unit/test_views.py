@@ -17,7 +17,7 @@ create table sightings (id integer primary key, bird varchar(20), town varchar(2
 create table older (id integer primary key, bird varchar(20), town varchar(20));
 create view all_sightings as select * from sightings union select * from older;
 create view in_towns as select bird, town from all_sightings where town is not null;
-create view renamed (a, b) as select bird, town from sightings;
+create view every_column (a, b, c) as select * from sightings;
 """
 BIRDS = "select bird, count(*) as seen from in_towns as i where bird <> $1 group by bird"
 
@@ -41,7 +41,7 @@ def test_a_view_is_written_in_the_place_of_its_name(dialects: Sequence[str]) -> 
     "text",
     [
         "select * from sightings",
-        "select * from renamed",
+        "select * from every_column",
         "with in_towns as (select 1) select * from in_towns",
         "select 'in_towns' from sightings",
         "insert into older select * from all_sightings",
@@ -57,6 +57,19 @@ def test_other_statements_stay_as_they_are(text: str) -> None:
 def test_a_view_that_is_dropped_or_stored_is_none() -> None:
     script = f"{SCHEMA} drop view in_towns; create materialized view kept as select 1 as one;"
     assert declared_views((script,), ("postgresql",)).keys() == {"all_sightings"}
+
+
+def test_a_list_of_columns_names_what_the_view_returns() -> None:
+    script = (
+        "create view plain (a, b) as select x as q, y + 1 from t;"
+        "create view joined (a) as select x from t union all select z from u union select 1;"
+        "create view common (a) as with k as (select 1 as l) select l from k"
+    )
+    assert declared_views((script,), ("postgresql",)) == {
+        "plain": "SELECT x AS a, y + 1 AS b FROM t",
+        "joined": "SELECT x AS a FROM t UNION ALL SELECT z FROM u UNION SELECT 1",
+        "common": "WITH k AS (SELECT 1 AS l) SELECT l AS a FROM k",
+    }
 
 
 def test_a_view_that_names_itself_ends() -> None:

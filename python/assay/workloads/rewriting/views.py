@@ -26,8 +26,8 @@ _PLACE, _STANDING = re.compile(r"\$(\d+)\b"), re.compile(r"\b92(\d{7})\b")
 def declared_views(scripts: tuple[str, ...], dialects: tuple[str, ...]) -> Mapping[str, str]:
     """Return the queries of the views that scripts create, by name in lower case.
 
-    Recursive and materialised views, views with a list of columns, and scripts that cannot be
-    parsed are left out.
+    Recursive and materialised views, views with a list of columns for `*`, and scripts that cannot
+    be parsed are left out.
     """
     views: dict[str, str] = {}
     for script in scripts:
@@ -36,22 +36,47 @@ def declared_views(scripts: tuple[str, ...], dialects: tuple[str, ...]) -> Mappi
         except SqlglotError:
             continue
         for tree in trees:
-            if isinstance(tree, exp.Create) and isinstance(tree.this, exp.Table):
-                if _is_plain_view(tree):
-                    views[tree.this.name.lower()] = sql_of(tree.expression, dialects)
+            if isinstance(tree, exp.Create) and isinstance(tree.this, exp.Table | exp.Schema):
+                query = _view_query(tree)
+                if query is not None:
+                    views[_created(tree).name.lower()] = sql_of(query, dialects)
                 else:
-                    views.pop(tree.this.name.lower(), None)
+                    views.pop(_created(tree).name.lower(), None)
             elif isinstance(tree, (exp.Drop, exp.Alter)):
                 for table in tree.find_all(exp.Table):
                     views.pop(table.name.lower(), None)
     return views
 
 
-def _is_plain_view(create: exp.Create) -> bool:
+def _created(create: exp.Create) -> exp.Expr:
+    """Return the name of a created table or view, without its list of columns."""
+    return create.this.this if isinstance(create.this, exp.Schema) else create.this
+
+
+def _view_query(create: exp.Create) -> exp.Query | None:
+    """Return the query of a plain view, with its list of columns as names; None for others."""
     properties = create.args.get("properties")
     is_stored = properties is not None and properties.find(exp.MaterializedProperty) is not None
     is_view = str(create.args.get("kind")).upper() == "VIEW"
-    return is_view and isinstance(create.expression, exp.Query) and not is_stored
+    query = create.expression
+    if not is_view or is_stored or not isinstance(query, exp.Query):
+        return None
+    return _named(query, create.this.expressions) if isinstance(create.this, exp.Schema) else query
+
+
+def _named(query: exp.Query, columns: Sequence[exp.Expr]) -> exp.Query | None:
+    """Return a query whose columns have these names; None if it reads all columns by `*`."""
+    first: exp.Expr = query
+    while isinstance(first, exp.SetOperation | exp.Subquery):
+        first = first.this
+    if not isinstance(first, exp.Select) or first.is_star or len(first.expressions) != len(columns):
+        return None
+    shown = [
+        exp.alias_(each.unalias(), column.name)
+        for each, column in zip(first.expressions, columns, strict=True)
+    ]
+    first.set("expressions", shown)
+    return query
 
 
 def with_views(text: str, views: Mapping[str, str], dialects: Sequence[str]) -> str | None:
@@ -110,5 +135,5 @@ def _query(text: str, grammar: str | None) -> exp.Query | None:
         return None
     (tree,) = trees
     if isinstance(tree, exp.Create):
-        return tree.expression if isinstance(tree.this, exp.Table) else None
+        return _view_query(tree)
     return tree if isinstance(tree, exp.Query) else None
