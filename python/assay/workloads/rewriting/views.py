@@ -50,7 +50,8 @@ def declared_views(scripts: tuple[str, ...], dialects: tuple[str, ...]) -> Mappi
 
 def _created(create: exp.Create) -> exp.Expr:
     """Return the name of a created table or view, without its list of columns."""
-    return create.this.this if isinstance(create.this, exp.Schema) else create.this
+    named: exp.Expr = create.this
+    return named.this if isinstance(named, exp.Schema) else named
 
 
 def _view_query(create: exp.Create) -> exp.Query | None:
