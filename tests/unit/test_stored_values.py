@@ -61,6 +61,20 @@ def test_columns_that_are_still_read_are_known() -> None:
     assert left == ["shop"]
 
 
+@pytest.mark.parametrize(
+    ("sql", "left"),
+    [
+        ("select lower(note) as n from pawned order by n", []),
+        ("select lower(note) as n, count(*) from pawned group by n", []),
+        # The groups are those of the column.
+        ("select lower(note) as loan, count(*) from pawned group by loan", ["loan"]),
+        ("select lower(note) as n from pawned order by loan", ["loan"]),
+    ],
+)
+def test_the_name_of_a_result_is_no_column(sql: str, left: list[str]) -> None:
+    assert storable(sql, ("postgresql",), TABLES)[1] == left
+
+
 def test_the_query_reads_the_columns_and_keeps_the_names_of_its_results() -> None:
     sql = "select lower(p.note), lower(p.note) as n from pawned p where p.loan like '1%'"
     (lower, like), _ = storable(sql, ("postgresql",), TABLES)

@@ -25,7 +25,8 @@ ABOUT = {
     "way": "Each step keeps all earlier changes; the last bar is the time with all changes.",
     "gains": (
         "Time saved without the cause, in the operations that the cause affects. Intervals are "
-        "valid after any number of rounds (95 % for all causes of a step together)."
+        "valid after any number of rounds (95 % for all causes of a step together). With two or "
+        "three rounds, they also assume that rounds of one kind differ by a bounded factor."
     ),
 }
 

@@ -110,8 +110,23 @@ def columns_left(query: Query, dialects: Sequence[str]) -> list[str]:
     """
     replaced = [node for _, node in _computations(query, dialects)]
     inside = {id(column) for node in replaced for column in node.find_all(exp.Column)}
-    columns = [column for column in query.tree.find_all(exp.Column) if id(column) not in inside]
+    columns = [
+        column
+        for column in query.tree.find_all(exp.Column)
+        if id(column) not in inside and not _only_names_result(query, column)
+    ]
     return list(dict.fromkeys(column.name.lower() for column in columns))
+
+
+def _only_names_result(query: Query, column: exp.Column) -> bool:
+    """Return True if a name in an order or in groups is that of a result, and of no column."""
+    select = column.parent_select
+    if not isinstance(select, exp.Select):
+        return False
+    block = query.block(select)
+    known = {name for columns in block.columns.values() for name in columns or ()}
+    is_outside = _clause(block, column) in OF_RESULTS and column.name.lower() not in known
+    return is_outside and _names_result(block, column)
 
 
 def is_large(type_text: str) -> bool:
