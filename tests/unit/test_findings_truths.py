@@ -34,6 +34,7 @@ BY_NAME = {
     "costly-setting",
     "counted-existence",
     "join-index",
+    "join-order-limit",
     "order-limit",
     "overestimate",
     "other-disk-load",

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 # Kinds of changes: `custom` plans for each value instead of one for all, `statistics` just
 # gathered.
-ChangeKind = Literal["setting", "index", "rewrite", "custom", "statistics"]
+ChangeKind = Literal["setting", "limit", "index", "rewrite", "custom", "statistics"]
 
 
 @dataclass(frozen=True)

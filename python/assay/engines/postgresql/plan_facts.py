@@ -30,6 +30,10 @@ if TYPE_CHECKING:
 FULL_SCAN, FULL_SCANS = "Seq Scan", "enable_seqscan"
 # A nested loop suits few rows; these joins first read one side completely.
 JOINS_FOR_MANY = ("Hash Join", "Merge Join")
+# How many tables of explicit joins, and of subqueries, the optimiser orders together by default.
+# Beyond the maximum, planning may take longer than the statement.
+ORDERED_TABLES, ORDERED_TABLES_MAX = 8, 14
+ORDER_LIMITS = ("join_collapse_limit", "from_collapse_limit")
 JOINS_SETTINGS = "enable_hashjoin, enable_mergejoin"
 # Minimum factor between estimated and actual rows that can change the choice of plan.
 Q_ERROR_MIN = 10.0
@@ -166,7 +170,7 @@ class PlanFacts:
         values: Sequence[object],
         changed: Sequence[ChangedSetting],
     ) -> list[Alternative]:
-        """Return alternative plans of one statement: settings reset, no full scans, custom."""
+        """Return alternative plans of a statement: settings reset, limits raised, no full scans."""
         chosen = None if steers(text) else self._planned(ESTIMATED, text, values)
         if chosen is None:
             return []
@@ -175,6 +179,9 @@ class PlanFacts:
         ]
         if any(node.native.endswith(FULL_SCAN) for node in chosen.root.walk()):
             asked.append(("rewrite", FULL_SCANS, "off"))
+        tables = sum(node.object is not None for node in chosen.root.walk())
+        if ORDERED_TABLES < tables <= ORDERED_TABLES_MAX:
+            asked += [("limit", name, str(tables)) for name in ORDER_LIMITS]
         kept = self._cache.kept.get(text)
         if kept is not None and _joins_for_too_many(kept.plan):
             asked.append(("rewrite", JOINS_SETTINGS, "off"))

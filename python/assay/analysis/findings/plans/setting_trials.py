@@ -40,10 +40,15 @@ def settings_tried(case: Case, *, differs: bool) -> dict[str, list[Alternative]]
 
 def is_faster_by_default(alternative: Alternative) -> bool:
     """Return True if a statement was faster with a changed setting at its default."""
-    if alternative.kind != "setting" or not alternative.seconds:
-        return False
+    return alternative.kind == "setting" and is_faster(alternative)
+
+
+def is_faster(alternative: Alternative) -> bool:
+    """Return True if a statement was clearly faster with a change."""
     return (
-        alternative.seconds_changed is not None
+        bool(alternative.seconds)
+        and alternative.seconds is not None
+        and alternative.seconds_changed is not None
         and alternative.seconds_changed <= FASTER_MAX * alternative.seconds
     )
 
@@ -63,7 +68,7 @@ def tried_finding(
     fractions: dict[str, float] = {}
     for alternative in better:
         saved = 1 - (alternative.seconds_changed or 0.0) / (alternative.seconds or 1.0)
-        part = saved * _statement_fraction(case, alternative)
+        part = saved * statement_fraction(case, alternative)
         fractions[alternative.operation] = fractions.get(alternative.operation, 0.0) + part
     effect = case.of_run(fractions)
     first = max(better, key=lambda alternative: fractions[alternative.operation])
@@ -110,7 +115,7 @@ def tried_finding(
     return [finding.without_interval().of(COMPUTING, saved=(0.0, at_best))]
 
 
-def _statement_fraction(case: Case, alternative: Alternative) -> float:
+def statement_fraction(case: Case, alternative: Alternative) -> float:
     """Return the share of an operation's time that the statement's plan took."""
     return sum(
         timed.fraction or 0.0
