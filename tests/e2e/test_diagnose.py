@@ -156,6 +156,22 @@ def test_a_run_without_causes_has_nothing_to_try(views: Path, server_place: Path
         )
 
 
+def test_a_workload_whose_operations_fail_is_not_diagnosed(
+    server_place: Path, tmp_path: Path
+) -> None:
+    nowhere = "select * from nothing_of_this_name"
+    folder = folder_of(tmp_path, works="select 1", fails=nowhere, fails_too=nowhere)
+    (folder / "schema").mkdir()
+    (folder / "schema" / "tables.sql").write_text("create table t (a int);", encoding="utf-8")
+    load = ("--engine", "sqlite", "--clients", "1", "--time", "500ms", "--warmup", "100ms")
+    with laboratory_in_memory(server_place) as lab:
+        refused = lab.assay("diagnose", str(folder), *load, "--budget", "1m")
+        assert refused.returncode == 2
+        assert "cannot be diagnosed: " in refused.stderr
+        assert "no such table: nothing_of_this_name" in refused.stderr
+        lab.assert_nothing_left()
+
+
 @pytest.fixture
 def trade(server: RunningServer) -> Iterator[RunningServer]:
     for statement in MAKE_ORDERS:

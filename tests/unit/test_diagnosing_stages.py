@@ -19,7 +19,7 @@ from assay.record.reader import Run, took_s
 from assay.record.seal import write_seal
 from assay.report.diagnosis.document import diagnose_document, verdict_words
 from assay.running.asked.request import RunRequest
-from assay.study.diagnosing import racing, stages
+from assay.study.diagnosing import racing, shortage, stages
 from assay.study.diagnosing.candidates import Candidate, Slowing, candidates_of
 from assay.study.diagnosing.stages import Diagnosing
 from assay.study.several import Begun, Terms
@@ -343,7 +343,7 @@ def test_more_causes_are_tried_at_once_when_rounds_are_shorter_than_the_first_ru
     able = [replace(candidate(cause(f"q0{n}", "other")), change=f"threads={n}") for n in (1, 2, 3)]
     pilot_s = took_s(Run(write_run(tmp_path / "of_old", run_id="pilot")))
     assert pilot_s is not None
-    budget_s = 2 * stages.ROUNDS_WANTED * pilot_s
+    budget_s = 2 * shortage.ROUNDS_WANTED * pilot_s
     variants = []
     for run_s in (pilot_s, pilot_s / 2):
         place = tmp_path / str(run_s)
@@ -483,6 +483,25 @@ class TestShortBudget:
             assert left.startswith(runs.remarks[0])
             assert "too short for 3 rounds" in left
             assert "--budget 40s" in left
+
+    @pytest.mark.parametrize(
+        ("rounds_needed", "words"),
+        [(3, "--budget 40s"), (9, "too short for 9 rounds"), (9, "--budget 100s"), (40, "vary")],
+    )
+    def test_it_is_long_enough_for_rounds_that_vary_as_those_before(
+        self,
+        tmp_path: Path,
+        monkeypatch: pytest.MonkeyPatch,
+        rounds_needed: int,
+        words: str,
+    ) -> None:
+        able = [[candidate(cause("q01"))]]
+        way, _ = whole_way(tmp_path, monkeypatch, {"q01": 0.5}, able, run_s=5.0, ends_s=22.0)
+        (tried,) = way.steps[0].tried
+        judgement = replace(tried.judgement, verdict="undecided", rounds_needed=rounds_needed)
+        step = replace(way.steps[0], tried=(replace(tried, judgement=judgement),))
+        document = diagnose_document(replace(way, steps=(step,)), [], DECLARED, HISTORY, 5.0)
+        assert words in document["left"]
 
     def test_plans_of_the_first_round_may_give_a_verdict(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -13,8 +13,9 @@ from assay.analysis.try_.calibration import Calibration, Record
 from assay.model.catalogue import Index
 from assay.model.finding import Advice, Finding
 from assay.record.reader import Run
+from assay.report.diagnosis.document import NOTHING_RUN, verdict_words
 from assay.running.asked.request import RunRequest
-from assay.study.diagnosing import further
+from assay.study.diagnosing import further, planning
 from assay.study.diagnosing.candidates import candidates_of
 from assay.study.diagnosing.further import further_candidates, with_used_indexes
 from tests.cases import node, plan
@@ -195,3 +196,6 @@ class TestIndexes:
         unused = {"q01": (plan(node("scan")),), "small": (plan(used),)}
         monkeypatch.setattr(further, "read_plans", lambda _: unused)
         assert with_used_indexes(wide, request, run) is None
+        refuted = planning.unused(wide)
+        assert (refuted.change, refuted.judgement.verdict) == (further.ALL_INDEXES, "refuted")
+        assert verdict_words(refuted.judgement, None) == NOTHING_RUN

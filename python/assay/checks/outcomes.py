@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from assay.record.reader import Run
 
 NAME = "outcomes"
+# If more operations failed, the time of the others says little about the workload.
+FAILED_MAX = 0.5
 OUTCOMES = {"ok", "skipped", "failed"}
 
 
@@ -73,6 +75,17 @@ def failure_of_all(run: Run) -> str | None:
     first = failed.row(0, named=True)
     message = f"{first['operation']} failed: {_first_message(run, first)}{_crashes(run)}"
     return f"{message}; none of {events.height} operations succeeded"
+
+
+def failure_of_most(run: Run) -> str | None:
+    """Return why a run cannot be explained if most of its operations failed; None if few did."""
+    events = run.table("events")
+    failed = events.filter((pl.col("outcome") == "failed") & ~cut_short())
+    if not failed.height > FAILED_MAX * events.height:
+        return None
+    if _cut_off_as_asked(run, events, failed) is not None:
+        return None
+    return _failed(run, events, failed).reason
 
 
 def _cut_off_as_asked(run: Run, events: pl.DataFrame, failed: pl.DataFrame) -> CheckResult | None:

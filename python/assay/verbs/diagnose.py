@@ -9,7 +9,13 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from assay.analysis.try_.calibration import calibrate
-from assay.model.errors import RecordDamagedError, RecordUnreadableError, UsageError
+from assay.checks.outcomes import failure_of_most
+from assay.model.errors import (
+    RecordDamagedError,
+    RecordUnreadableError,
+    RunFailedError,
+    UsageError,
+)
 from assay.record.damage import refuse_damaged
 from assay.record.places import runs_dir
 from assay.record.predictions import append_prediction, read_predictions
@@ -96,7 +102,7 @@ def diagnose(
     Raises:
         UsageError: If no workload or run has this name, or if options are given for a recorded run,
             which has its own.
-        RunFailedError: If the run without changes fails.
+        RunFailedError: If the run without changes fails, or most of its operations.
     """
     place, watching = runs_dir(runs), watcher or Logged()
     names = [operation] if isinstance(operation, str) else list(operation or [])
@@ -106,6 +112,8 @@ def diagnose(
         options["operation"] = names
     budget_s = asked_budget_s(budget or DIAGNOSE_BUDGET)
     asked = _asked(what, options, place, watching, again=again)
+    if (failure := failure_of_most(asked.pilot)) is not None:
+        raise RunFailedError(f"the run {asked.pilot.id} cannot be diagnosed: {failure}")
     run_s = took_s(asked.pilot)
     used_s = (run_s or 0.0) if asked.pilot_is_part else 0.0
     if budget_s is not None:

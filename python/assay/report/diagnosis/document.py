@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+import math
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, cast
 
 from assay.analysis.diagnose.judging import TRIED_ROUNDS_MAX
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from assay.analysis.diagnose.judging import Dependence, Judgement
-    from assay.analysis.diagnose.way import Step, Tried, Untried, Way
+    from assay.analysis.diagnose.way import Shortage, Step, Tried, Untried, Way
     from assay.analysis.try_.calibration import Calibration
     from assay.analysis.try_.trial import Gain
     from assay.record.reader import Run
@@ -41,6 +42,7 @@ ENDINGS = {
     "nothing can be tried": "none of the remaining causes can be tried on this host",
 }
 
+TOO_NOISY = "the runs vary too much for a verdict: make them longer (--time, --min-time)"
 PLANS_STAYED = "no plan changed, and this change affects the time through plans only"
 NOTHING_RUN = "no plan changes with it; nothing was run"
 # A cause with a larger share of the time is named if it cannot be tried.
@@ -87,7 +89,7 @@ def diagnose_document(
         ],
         "interactions": list(interactions(way.steps)),
         "ending": way.ending,
-        "left": _left(way),
+        "left": _left(way, run_s),
         "legal": facts["workload"]["legal"],
     }
 
@@ -230,14 +232,15 @@ def _undecided_words(judgement: Judgement, run_s: float | None) -> str:
 
 
 def _needed_words(judgement: Judgement, run_s: float | None) -> str:
+    """Return a clause on how many rounds would decide, if they vary like those so far."""
     needed = judgement.rounds_needed
     if needed is None:
-        return ", and many more would not"
+        return "; many more would not decide either"
     if needed > TRIED_ROUNDS_MAX:
-        return f"; {needed} would, if they are alike, and a step makes at most {TRIED_ROUNDS_MAX}"
+        return f"; {needed} would probably decide, and a step makes at most {TRIED_ROUNDS_MAX}"
     more = needed - judgement.rounds
-    took = "" if run_s is None else f", {duration_text(2 * more * run_s)}"
-    return f"; {more} more would, if they are alike{took}"
+    took = "" if run_s is None else f", in {duration_text(2 * more * run_s)}"
+    return f"; {more} more would probably decide{took}"
 
 
 def _is_recommended(judgement: Judgement, why_not: str | None) -> bool:
@@ -295,7 +298,19 @@ def _gain(gain: Gain | None) -> TimeGain | None:
     return None if gain is None else cast("TimeGain", asdict(gain))
 
 
-def _left(way: Way) -> str:
+def _shortage_text(shortage: Shortage, tried: Sequence[Tried], run_s: float | None) -> str:
+    """Return a clause on the time limit that suffices, by the variation of the rounds so far."""
+    judgements = [each.judgement for each in tried if each.judgement.rounds >= ROUNDS_MIN]
+    needed = [judgement.rounds_needed or math.inf for judgement in judgements]
+    rounds = min(needed, default=0)
+    if rounds > TRIED_ROUNDS_MAX:
+        return TOO_NOISY
+    more = max(0, int(rounds) - shortage.rounds)
+    enough_s = shortage.enough_s + 2 * more * (run_s or 0.0)
+    return shortage_words(replace(shortage, rounds=shortage.rounds + more, enough_s=enough_s))
+
+
+def _left(way: Way, run_s: float | None) -> str:
     """Return text on why the diagnosis ended, and what limits the run at the end."""
     bound = next(
         (finding for finding in summarise(way.last).findings if finding.tells == "bound"), None
@@ -305,7 +320,7 @@ def _left(way: Way) -> str:
     tried = [tried for step in way.steps for tried in step.tried if tried.rounds]
     has_verdict = any(each.judgement.verdict != "undecided" for each in tried)
     if way.ending == "budget" and way.shortage is not None and not has_verdict:
-        ending = shortage_words(way.shortage)
+        ending = _shortage_text(way.shortage, tried, run_s)
     if way.ending == "no cause left" and any(
         tried.judgement.verdict == "confirmed" and tried.judgement.dependence is None
         for tried in last.tried

@@ -62,9 +62,12 @@ def times_words(tried: TriedCause) -> str:
     if gain is None or tried["by_plan"]:
         return ""
     rounds = tried["rounds"]
+    slowed = "slowed " if tried["dependence"] is not None else ""
+    open_ = tried["verdict"] == "undecided" and not slowed and gain["interval"] is not None
+    so_far = f", so far {gain_text(gain)} saved" if open_ else ""
     return (
-        f": {seconds_text(gain['before_s'])} -> {seconds_text(gain['after_s'])} over {rounds}"
-        f" round{'s' if rounds != 1 else ''}"
+        f": {seconds_text(gain['before_s'])} -> {slowed}{seconds_text(gain['after_s'])} over "
+        f"{rounds} round{'s' if rounds != 1 else ''}{so_far}"
     )
 
 

@@ -76,6 +76,12 @@ def refuted_by_plans(
     return refuted
 
 
+def unused(candidate: Candidate) -> Tried:
+    """Return the refuted cause of a change that no captured plan uses."""
+    judgement = Judgement("refuted", candidate.cause.operations, by_plan=True)
+    return Tried(candidate.cause, candidate.change, candidate.kind, judgement, ())
+
+
 def plans_show_change(run: Run, kind: str, operations: Sequence[str]) -> bool:
     """Return True if the captured plans of some operations would show the effect of a change.
 

@@ -1,4 +1,4 @@
-"""Finds out early that a budget is too short for the rounds that most verdicts need."""
+"""Compares a budget with the rounds that fit it and with those that verdicts need."""
 
 from __future__ import annotations
 
@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from assay.study.diagnosing.racing import Racing
 
 NS = 1e-9
+# Number of causes tried in parallel: each round has a run of each, and one without any change.
+SIDE_BY_SIDE = 3
+# Rounds that must fit into a budget for this number of parallel causes.
+ROUNDS_WANTED = 5
 
 
 def budget_shortage(
@@ -58,3 +62,15 @@ def _events_s(run: Run) -> float:
     events = run.table("events")
     begun, ended = events["started_ns"].min(), events["finished_ns"].max()
     return (ended - begun) * NS if isinstance(begun, int) and isinstance(ended, int) else 0.0
+
+
+def room_for(budget_s: float | None, run_s: float | None) -> int:
+    """Return the number of causes to try per round, so that several rounds fit the budget.
+
+    Args:
+        budget_s: Time limit of the diagnosis in seconds; None means no limit.
+        run_s: Duration of a run in seconds; None if not known.
+    """
+    if budget_s is None or not run_s:
+        return SIDE_BY_SIDE
+    return min(SIDE_BY_SIDE, max(1, int(budget_s / run_s / ROUNDS_WANTED) - 1))

@@ -31,6 +31,7 @@ from assay.study.diagnosing.planning import (
     plans_show_change,
     refuted_by_plans,
     untimed,
+    unused,
 )
 from assay.study.diagnosing.racing import (
     Racing,
@@ -42,7 +43,7 @@ from assay.study.diagnosing.racing import (
     on_course,
     trials,
 )
-from assay.study.diagnosing.shortage import budget_shortage
+from assay.study.diagnosing.shortage import budget_shortage, room_for
 from assay.study.diagnosing.slowing import slowed_candidate
 from assay.study.diagnosing.superfluous import SUPERFLUOUS, Kept, superfluous_candidates
 from assay.study.several import begun_in
@@ -62,10 +63,6 @@ if TYPE_CHECKING:
     from assay.study.several import Begun
 
 BASELINE = "as it is"
-# Number of causes tried in parallel: each round has a run of each, and one without any change.
-SIDE_BY_SIDE = 3
-# Rounds that must fit into a budget for this number of parallel causes.
-ROUNDS_WANTED = 5
 NO_TIME = "the budget left no time for it"
 NEXT_STEP = "another change was kept before it was tried; the next step tries it"
 REMOVED = "no plan changes with it any more: the kept changes may have removed this cause, too"
@@ -102,6 +99,7 @@ class Diagnosing:
     _shortage: Shortage | None = None
     _kept: list[Kept] = field(default_factory=list)
     _settled: set[str] = field(default_factory=set)
+    _unused: list[Tried] = field(default_factory=list)
 
     @property
     def directory(self) -> Path | None:
@@ -184,6 +182,7 @@ class Diagnosing:
         superfluous = superfluous_candidates(run, base, self._kept)
         superfluous = [c for c in superfluous if c.change not in self._settled]
         queue = trials(advised, further, superfluous)
+        self._unused = []
         racing, is_spent = self._raced(f"step {number}", run, base, queue)
         removes_nothing = all(racer.candidate.takes_back is not None for racer in racing)
         if removes_nothing and best_of(racing) is None and not is_spent:
@@ -207,7 +206,7 @@ class Diagnosing:
         step = Step(
             run,
             tuple(each.candidate.change for each in self._kept),
-            (*(tried for racer in racing for tried in racer.tried()), *refuted),
+            (*(tried for racer in racing for tried in racer.tried()), *refuted, *self._unused),
             (*untriable, *failed),
             tuple(untried for each in left for untried in _untried(each, why_left)),
             None if best is None else kept_of(best),
@@ -261,6 +260,7 @@ class Diagnosing:
                 if with_all is None:
                     continue
                 candidate = with_used_indexes(trial.candidate, base, with_all)
+                self._unused += [] if candidate else [unused(trial.candidate)]
             if candidate is not None and candidate.change not in self._settled:
                 chosen.append(Racing(candidate, trial.alpha))
         return chosen
@@ -432,18 +432,6 @@ class Diagnosing:
         if key not in self._times:
             self._times[key] = times_for(cause.advice, run)
         return self._times[key]
-
-
-def room_for(budget_s: float | None, run_s: float | None) -> int:
-    """Return the number of causes to try per round, so that several rounds fit the budget.
-
-    Args:
-        budget_s: Time limit of the diagnosis in seconds; None means no limit.
-        run_s: Duration of a run in seconds; None if not known.
-    """
-    if budget_s is None or not run_s:
-        return SIDE_BY_SIDE
-    return min(SIDE_BY_SIDE, max(1, int(budget_s / run_s / ROUNDS_WANTED) - 1))
 
 
 def _open(steps: Sequence[Step]) -> list[Finding]:
