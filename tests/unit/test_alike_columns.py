@@ -116,6 +116,15 @@ def test_the_statement_declares_one_column_as_the_other(engine: str) -> None:
     assert "other.table_name = 'orders' and other.column_name = 'town'" in sql
 
 
+def test_columns_of_other_tables_are_changed_with_it() -> None:
+    request = RunRequest(workload="tpch", engine="mysql", scale=1)
+    also = replace(ALIKE, subject="streets")
+    changed = followed(request, replace(ALIKE, also=(also,)), find_engine("mysql"))
+    first, second = changed.request.prepare.values()
+    assert "own.table_name = 'towns'" in first
+    assert "own.table_name = 'streets'" in second
+
+
 def test_a_running_server_is_left_alone() -> None:
     request = RunRequest(workload="tpch", engine="mysql", scale=1, dsn="mysql://127.0.0.1/shop")
     with pytest.raises(UsageError, match="the server is not Assay's own"):

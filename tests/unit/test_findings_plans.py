@@ -608,6 +608,30 @@ class TestOptimiser:
         assert finding.advice is None
         assert "prepared or not" in str(finding.to_try)
 
+    @pytest.mark.parametrize(
+        ("roots", "words"),
+        [
+            (["index scan"], None),
+            (["index scan", "modify"], "fewer statements, each for more rows"),
+            (["scan"], "statements of fewer tables"),
+            (["nested loop"], "statements of fewer tables"),
+        ],
+    )
+    def test_look_ups_in_one_table_cannot_be_simpler(
+        self, roots: list[str], words: str | None
+    ) -> None:
+        sides = [node("index scan", object=name, rows=1.0, seconds=0.1) for name in ("a", "b")]
+        nodes = {
+            "index scan": sides[0],
+            "modify": node("modify", object="b", seconds=0.1),
+            "scan": node("scan", object="a", rows=1.0, seconds=0.1),
+            "nested loop": node("nested loop", *sides, seconds=0.1),
+        }
+        query_plans = plans(*(plan(nodes[root], planning_s=0.1) for root in roots))
+        (finding,) = optimiser.find(case(operation(), plans=query_plans, replans=True))
+        assert (finding.to_try or "").partition(":")[0].startswith(words or "")
+        assert (finding.to_try is None) == (words is None)
+
     def test_planning_takes_no_time_of_locks(self) -> None:
         query_plans = plans(plan(node(seconds=0.5), planning_s=0.5))
         (finding,) = optimiser.find(case(operation(cpu_user=0.2, lock=0.8), plans=query_plans))

@@ -26,10 +26,11 @@ def tried(statement: str, thing: str | None = "jobs", mode: str | None = "row") 
         (f"{HEAD} for update)", "for update skip locked"),
         (f"{HEAD} for no key update)", "for update skip locked"),
         (f"{HEAD} for update skip locked)", "make this the last statement before the commit"),
-        (
-            "select id from jobs where id = 7 for update",
-            "make this the last statement before the commit",
-        ),
+        # Later statements need the result of these, so they cannot come last.
+        ("select id from jobs where id = 7 for update", "lock the row later"),
+        ("update jobs set taken = 1 where id = 7 returning id", "lock the row later"),
+        ("update jobs set id = last_insert_id(id + 1)", "take the ids from jobs in another way"),
+        ("update jobs set n = n + 1 returning n", "take the ids from jobs in another way"),
         (
             "update counters set n = n + 1 where id = 7",
             "make this the last statement before the commit",

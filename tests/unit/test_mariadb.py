@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 from pathlib import Path
 
 import pytest
@@ -89,6 +90,22 @@ class TestPlans:
         (made,) = derived.children
         assert made.operator == "materialize"
         assert {node.object for node in made.walk()} >= {"customer", "orders"}
+
+    def test_a_derived_table_with_a_window_has_the_rows_of_its_sort(self) -> None:
+        table = {"table_name": "e", "access_type": "ALL", "r_loops": 1, "r_rows": 300.0}
+        sort = {"filesort": {"sort_key": "e.day", "r_loops": 1, "r_output_rows": 300}}
+        window = {"sorts": [sort], "temporary_table": {"nested_loop": [{"table": table}]}}
+        inner = {"query_block": {"r_loops": 1, "window_functions_computation": window}}
+        derived = {"table_name": "<derived2>", "access_type": "ref", "key": "key0"}
+        derived |= {"r_loops": 20, "r_rows": 1.0, "materialized": inner}
+        text = json.dumps({"query_block": {"r_loops": 1, "nested_loop": [{"table": derived}]}})
+        look_up = normalised(text, "q1", 0, "q1.json").root
+        made, over = list(look_up.walk())[1:3]
+        assert (look_up.operator, look_up.rows) == ("index scan", 20.0)
+        assert [(node.operator, node.rows) for node in (made, over)] == [
+            ("materialize", 300.0),
+            ("window", 300.0),
+        ]
 
     def test_subqueries_may_be_cut_short(self) -> None:
         nodes = [node for node in plan("q22").root.walk() if node.operator == "subquery"]

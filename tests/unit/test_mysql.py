@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import itertools
+import json
 from pathlib import Path
 
 import pytest
 
+from assay.analysis.plans.work import work_of
 from assay.engines.discovery import find_engine
 from assay.engines.mysql.plans import normalised
 from assay.engines.mysql.server import CONF
@@ -72,6 +74,19 @@ class TestPlans:
             "PRIMARY",
             "s_remote_cnt",
         )
+
+    def test_a_derived_table_with_a_window_has_rows_times_and_kinds_of_work(self) -> None:
+        times = {"actual_loops": 1, "actual_rows": 300.0}
+        scan = times | {"access_type": "table", "table_name": "e", "actual_last_row_ms": 10.0}
+        window = times | {"access_type": "window", "actual_last_row_ms": 30.0, "inputs": [scan]}
+        made = {"access_type": "materialize", "actual_last_row_ms": 90.0, "inputs": [window]}
+        look_up = {"access_type": "index", "table_name": "r", "actual_rows": 1.0}
+        look_up |= {"actual_loops": 20, "actual_last_row_ms": 5.0, "inputs": [times | made]}
+        root = normalised(json.dumps({"query_plan": look_up}), "q1", 0, "q1.json").root
+        (filled,) = root.children
+        assert (root.operator, root.object, root.rows) == ("index scan", "r", 20.0)
+        assert (filled.operator, filled.rows, filled.seconds) == ("materialize", 300.0, 0.06)
+        assert [work_of(node) for node in filled.walk()] == ["aggregate", "window", "scan"]
 
     def test_parts_that_are_appended_are_one_set(self) -> None:
         root = plan("tpcc-oldest").root

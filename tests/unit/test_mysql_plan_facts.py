@@ -7,8 +7,8 @@ from typing import Any
 
 from assay.analysis.findings.indexes.conditions import indexable
 from assay.engines.mysql.plans import normalised
-from assay.engines.mysql_family.plan_facts import SWITCH, changed_of, indexes_of
-from assay.model.catalogue import ChangedSetting, Index
+from assay.engines.mysql_family.plan_facts import SWITCH, changed_of, collations_of, indexes_of
+from assay.model.catalogue import ChangedSetting, Collation, Index
 
 TOLD = {
     "query_plan": {
@@ -73,6 +73,20 @@ def test_key_columns_of_an_index_stand_in_order() -> None:
         ),
         Index("b", "bk", ("w",), types=("int",), schema="t", directions=("asc",), **key),
     ]
+
+
+def test_collations_are_those_of_the_first_schema_with_a_table() -> None:
+    rows = [
+        ("shop", "towns", "town", "utf8mb3_bin", 5),
+        ("shop", "towns", "state", "latin1_swedish_ci", 2),
+        ("other", "towns", "town", "utf8mb4_bin", 7),
+    ]
+    assert collations_of(rows) == {
+        "towns": {
+            "town": Collation("utf8mb3_bin", 5),
+            "state": Collation("latin1_swedish_ci", 2),
+        }
+    }
 
 
 def test_only_flags_that_differ_are_changed() -> None:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from assay.model.catalogue import (
         Alternative,
         ChangedSetting,
+        Collation,
         ForeignKey,
         Index,
         Notifier,
@@ -243,6 +244,15 @@ class TellsTriggerTexts(Protocol):
 
     def trigger_texts(self) -> list[TriggerText]:
         """Return every trigger of tables other than the server's own that the role may see."""
+        ...
+
+
+@runtime_checkable
+class TellsCollations(Protocol):
+    """Interface of plan readers that read collations of columns, if comparisons convert columns."""
+
+    def collations(self) -> dict[str, dict[str, Collation]]:
+        """Return the collation of each text column of tables other than the server's, by table."""
         ...
 
 

@@ -68,6 +68,19 @@ class Index:
 
 
 @dataclass(frozen=True)
+class Collation:
+    """The collation of a text column.
+
+    Attributes:
+        name: The engine's name of the collation, which names the character set, too.
+        precedence: If two columns are compared, the one with the lower number is converted.
+    """
+
+    name: str
+    precedence: int
+
+
+@dataclass(frozen=True)
 class ForeignKey:
     """Columns of a table that refer to rows of another table.
 

@@ -11,7 +11,7 @@ import logging
 import random
 import time
 from collections.abc import Generator
-from dataclasses import replace
+from dataclasses import asdict, replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
@@ -23,6 +23,7 @@ from assay.engines.plan_reading import (
     PlanAsked,
     PlaysPrograms,
     TellsChangedSettings,
+    TellsCollations,
     TellsExtensions,
     TellsForeignKeys,
     TellsIndexes,
@@ -202,6 +203,7 @@ class Capture:
             "partition_keys": None,
             "statistics": None,
             "notifiers": None,
+            "collations": None,
             "reason": None,
         }
         try:
@@ -223,6 +225,7 @@ class Capture:
                 facts["notifiers"] = [each.facts() for each in reader.notifiers()]
             if isinstance(reader, TellsTriggerTexts):
                 facts["triggers"] = [text.facts() for text in reader.trigger_texts()]
+            facts["collations"] = _collations(reader)
         except (OSError, AssayError) as error:
             log.warning("the engine's catalogue cannot be read: %s", error)
             facts["reason"] = str(error)
@@ -476,4 +479,14 @@ def timed_seconds(report: Mapping[str, Any]) -> dict[str, float]:
         if phase["phase"] in measured
         for operation in phase["operations"]
         if operation["counts"]["ok"]
+    }
+
+
+def _collations(reader: object) -> dict[str, dict[str, Any]] | None:
+    """Return the collations of columns by table as JSON values; None if the engine has none."""
+    if not isinstance(reader, TellsCollations):
+        return None
+    return {
+        table: {name: asdict(collation) for name, collation in columns.items()}
+        for table, columns in reader.collations().items()
     }

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from assay.model.catalogue import (
         Alternative,
         ChangedSetting,
+        Collation,
         ForeignKey,
         Index,
         KeptRows,
@@ -116,6 +117,7 @@ class Case:
         statistics: Statistics objects from the engine's catalogue, in the same way.
         column_types: Declared types of columns by table, with names in lower case; empty if not
             known.
+        collations: Collations of text columns by table, with names in lower case; empty if unknown.
         grammar: SQL dialect of the statements, by its name in sqlglot.
         counted_apart: Counters that exclude what Assay's own sampling of the server causes.
         changed_settings: Settings of the optimiser that differ from the default; None if the engine
@@ -189,6 +191,7 @@ class Case:
     notifiers: tuple[Notifier, ...] = ()
     statistics: tuple[Statistics, ...] = ()
     column_types: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    collations: Mapping[str, Mapping[str, Collation]] = field(default_factory=dict)
     grammar: str | None = None
     counted_apart: frozenset[str] = frozenset()
     changed_settings: tuple[ChangedSetting, ...] | None = None

@@ -7,11 +7,12 @@ tree.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from assay.analysis.findings.operation_shares import overlaps
 from assay.analysis.findings.plans.captured_plan import doubt_of_plan
+from assay.analysis.findings.same_time import related
 from assay.analysis.findings.size import is_large
 
 if TYPE_CHECKING:
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
     from assay.model.finding import Finding
 
 WITNESSES_MIN = 2
-# Shares from samples and from plans are separate measurements, which may differ by this much.
-OVERLAP_MAX = 0.05
 # Role of the setting for the engine's cache, and the part of a finding's time that decides on it.
 CACHE, MOST = "cache", 0.5
 # Findings of statements that read rows of which they need few.
@@ -62,7 +61,7 @@ def judged(case: Case, findings: Iterable[Finding]) -> Judged:
     ]
     kept = [finding for finding in kept if finding.tells != "cause" or is_large(case, finding)]
     kept = [_after_fewer_reads(case, finding, kept) for finding in kept]
-    return Judged(tuple(_with_alternatives(case, kept)), silenced)
+    return Judged(tuple(related(case, _with_alternatives(case, kept))), silenced)
 
 
 def _within_node(case: Case, finding: Finding) -> Finding:
@@ -144,28 +143,7 @@ def _with_alternatives(case: Case, findings: list[Finding]) -> list[Finding]:
     others: dict[str, tuple[str, ...]] = {}
     for finding in order:
         others[finding.key] = tuple(
-            larger.key for larger in claimed if _overlap(case, finding, larger)
+            larger.key for larger in claimed if overlaps(case, finding, larger)
         )
         claimed.append(finding)
     return [replace(finding, shares_with=others.get(finding.key, ())) for finding in findings]
-
-
-def _overlap(case: Case, finding: Finding, larger: Finding) -> bool:
-    """Return True if two causes together claim more than all of the time that they share."""
-    part = _common_part(finding.part or "", larger.part or "")
-    if part is None:
-        return False
-    for name in set(finding.fractions) & set(larger.fractions):
-        tree = case.trees.get(name)
-        room = 1.0 if tree is None else tree.share_of(part)
-        both = math.fsum((finding.fractions[name], larger.fractions[name]))
-        if both > room + OVERLAP_MAX:
-            return True
-    return False
-
-
-def _common_part(left: str, right: str) -> str | None:
-    """Return the outer of two nested paths in the time tree; None if neither contains the other."""
-    if left == right or right.startswith(f"{left}/"):
-        return left
-    return right if left.startswith(f"{right}/") else None

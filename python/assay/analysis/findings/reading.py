@@ -128,6 +128,7 @@ def _catalogue(plans: Captured) -> dict[str, Any]:
         "notifiers": plans.notifiers,
         "statistics": plans.statistics or (),
         "column_types": _in_lower_case(plans.tables),
+        "collations": plans.collations,
         "grammar": plans.grammar,
         "changed_settings": plans.changed_settings,
         "extensions": plans.extensions,

@@ -12,6 +12,7 @@ from assay.analysis.plans.difference import Pair, PlanChange, PlanComparison, co
 from assay.model.catalogue import (
     Alternative,
     ChangedSetting,
+    Collation,
     ForeignKey,
     Index,
     KeptRows,
@@ -109,6 +110,8 @@ class Captured:
         alternatives: Plans that the optimiser would choose after one change, such as an index.
         kept_rows: Rows that parts of scans' conditions keep; empty in older records.
         written_rows: Rows that updates write and change; empty in older records.
+        collations: Collations of text columns by table, with names in lower case; empty if the
+            engine does not report them.
         partition_keys: Columns of the partition key of each partitioned table; None if the engine
             does not report them.
         notifiers: Functions and triggers that send notifications; empty in older records.
@@ -134,6 +137,7 @@ class Captured:
     notifiers: tuple[Notifier, ...] = ()
     trigger_texts: tuple[TriggerText, ...] = ()
     written_rows: tuple[WrittenRows, ...] = ()
+    collations: dict[str, dict[str, Collation]] = field(default_factory=dict)
 
     @property
     def table_names(self) -> set[str]:
@@ -220,6 +224,7 @@ def _read(document: dict[str, Any], error: str | None) -> Captured:
         _notifiers(document.get("catalogue") or {}),
         _trigger_texts(document.get("catalogue") or {}),
         tuple(WrittenRows.read(facts) for facts in document.get("written_rows", ())),
+        _collations(document.get("catalogue") or {}),
     )
 
 
@@ -254,6 +259,13 @@ def _notifiers(catalogue: dict[str, Any]) -> tuple[Notifier, ...]:
 def _statistics(catalogue: dict[str, Any]) -> tuple[Statistics, ...] | None:
     objects = catalogue.get("statistics")
     return None if objects is None else tuple(Statistics.read(facts) for facts in objects)
+
+
+def _collations(catalogue: dict[str, Any]) -> dict[str, dict[str, Collation]]:
+    return {
+        table.lower(): {name.lower(): Collation(**facts) for name, facts in columns.items()}
+        for table, columns in (catalogue.get("collations") or {}).items()
+    }
 
 
 def _changed_settings(catalogue: dict[str, Any]) -> tuple[ChangedSetting, ...] | None:

@@ -150,7 +150,10 @@ def _around(kind: str, operator: str, part: JsonObject, above: _Above) -> PlanNo
     if kind == "window_functions_computation":
         for sort in part.get("sorts", ()):
             child = replace(_sort(sort["filesort"], above), children=(child,))
-    made = _sort(part, above) if kind == "filesort" else PlanNode(operator, kind.replace("_", " "))
+    rows = child.rows if operator == "window" else None
+    made = PlanNode(operator, kind.replace("_", " "), rows=rows)
+    if kind == "filesort":
+        made = _sort(part, above)
     own_s = made.seconds if collecting_s is None else collecting_s
     if own_s is not None and "table" in part:
         # The time of a sort that reads its own table includes the read.
@@ -253,7 +256,9 @@ def _made(part: JsonObject) -> PlanNode:
     part = part.get("materialization", part)
     inner = part.get(BLOCK, part)
     top = _block(inner, _Above())
-    return PlanNode("materialize", "materialised", loops=inner.get("r_loops"), children=(top,))
+    return PlanNode(
+        "materialize", "materialised", rows=top.rows, loops=inner.get("r_loops"), children=(top,)
+    )
 
 
 def _subquery(part: JsonObject) -> PlanNode:

@@ -56,6 +56,8 @@ TOLD_ELSEWHERE = {
     "actual_last_row_ms",
     "estimated_rows",
 }
+# Kind of work of filling a temporary table, which CPU samples do not separate from grouping.
+WORK = {"materialize": "aggregate"}
 # Operators that may stop their inputs before these return all rows.
 CUTTING = {"limit"}
 CUTTING_JOINS = {"semijoin", "antijoin"}
@@ -113,6 +115,7 @@ def _node(iterator: JsonObject, asked: float, *, cut_short: bool = False) -> Pla
         cut_short=cut_short,
         schema=iterator.get("schema_name"),
         removed_rows=_removed(iterator, given, children),
+        work=WORK.get(str(iterator.get("access_type"))),
         details={key: value for key, value in iterator.items() if _is_detail(key, value)},
         children=children,
     )

@@ -12,7 +12,11 @@ from assay.engines.contract import EngineError
 from assay.engines.mysql_family.alternatives import CANCELLED, PlanAsker, alternatives
 from assay.engines.mysql_family.connecting import connect, error_text
 from assay.engines.mysql_family.join_order import beginning_with_few
-from assay.engines.mysql_family.plan_facts import indexes_of, trigger_texts_of
+from assay.engines.mysql_family.plan_facts import (
+    collations_of,
+    indexes_of,
+    trigger_texts_of,
+)
 from assay.engines.mysql_family.statements import CONF, bound, file_text, filled, pieces, split
 from assay.engines.plan_reading import Explained, PlanAnswer
 from assay.model.plan import Reads
@@ -23,7 +27,13 @@ if TYPE_CHECKING:
 
     from assay.engines.contract import Address
     from assay.engines.plan_reading import PlanAsked
-    from assay.model.catalogue import Alternative, ChangedSetting, Index, TriggerText
+    from assay.model.catalogue import (
+        Alternative,
+        ChangedSetting,
+        Collation,
+        Index,
+        TriggerText,
+    )
     from assay.model.plan import Plan, PlanNode
 
 Answer = TypeVar("Answer")
@@ -316,6 +326,13 @@ class CataloguePlans(FamilyPlans):
     def indexes(self) -> list[Index]:
         """Return indexes of the MySQL tables that sessions can access."""
         return indexes_of(self.read_rows("plans/indexes.sql"))
+
+    def collations(self) -> dict[str, dict[str, Collation]]:
+        """Return the collation of each text column of tables that sessions can access, by table.
+
+        Raises `EngineError`.
+        """
+        return collations_of(self.read_rows("plans/collations.sql", CONF))
 
     def trigger_texts(self) -> list[TriggerText]:
         """Return the triggers of MySQL tables that the role may see.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from assay.model.catalogue import ChangedSetting, Index, TriggerText
+from assay.model.catalogue import ChangedSetting, Collation, Index, TriggerText
 from assay.model.secrets import sql_without_secrets
 
 if TYPE_CHECKING:
@@ -45,6 +45,17 @@ def indexes_of(rows: Iterable[tuple[Any, ...]]) -> list[Index]:
         )
         for key, names in columns.items()
     ]
+
+
+def collations_of(rows: Iterable[tuple[Any, ...]]) -> dict[str, dict[str, Collation]]:
+    """Return collations by table and column from catalogue rows; the first table of a name wins."""
+    schemas: dict[str, str] = {}
+    collations: dict[str, dict[str, Collation]] = {}
+    for schema, table, column, name, precedence in rows:
+        if schemas.setdefault(str(table), str(schema)) == schema:
+            collation = Collation(str(name), int(precedence))
+            collations.setdefault(str(table), {})[str(column)] = collation
+    return collations
 
 
 def changed_of(rows: Iterable[tuple[Any, ...]]) -> list[ChangedSetting]:

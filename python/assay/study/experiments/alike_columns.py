@@ -24,13 +24,20 @@ def _follow(request: RunRequest, advice: Advice, engine: EngineFolder) -> Change
     if KIND not in facts.statements:
         raise CannotError("it has no statement that changes the type or character set of a column")
     template = (engine.folder / facts.statements[KIND]).read_text(encoding="utf-8")
-    (column,) = advice.columns
-    like_table, _, like_column = advice.values["like"].partition(".")
-    sql = alike_statement(
-        template, (advice.subject, column), (like_table, like_column), facts.quote
-    )
-    label = f"{advice.subject}.{column} declared as {advice.values['like']}"
-    return ChangedRun(label, request.changed(prepare={**request.prepare, label: sql}))
+    prepare = {
+        f"{part.subject}.{column} declared as {part.values['like']}": alike_statement(
+            template, (part.subject, column), _column(part.values["like"]), facts.quote
+        )
+        for part in advice.parts
+        for column in part.columns
+    }
+    return ChangedRun("; ".join(prepare), request.changed(prepare={**request.prepare, **prepare}))
+
+
+def _column(name: str) -> tuple[str, str]:
+    """Return the table and the column of a name `table.column`."""
+    table, _, column = name.partition(".")
+    return table, column
 
 
 experiment = Experiment(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from assay.analysis.findings.advising import index_words
@@ -13,6 +13,12 @@ from assay.analysis.findings.indexes.index_use import (
     unused_index,
 )
 from assay.analysis.findings.indexes.join_index import join_fraction, rows_read, wasteful_joins
+from assay.analysis.findings.joins.unlike_columns import (
+    driven_joins,
+    unlike_index,
+    with_columns_alike,
+)
+from assay.analysis.findings.operation_shares import names_text
 from assay.analysis.findings.plans.plan_time import Timed, timed_nodes
 from assay.analysis.time.operation_tree import COMPUTING
 from assay.model.finding import Evidence
@@ -34,49 +40,80 @@ READ_ROWS_MIN = 100
 TRIAL_S_MIN = 5e-3
 
 
+@dataclass(frozen=True)
+class _Join:
+    """A join, the operator that reads the table below it, and the table's index without use."""
+
+    join: Timed
+    read: PlanNode
+    unused: Unused
+
+    @property
+    def operation(self) -> str:
+        return self.join.operation
+
+
 def find(case: Case) -> list[Finding]:
     """Return a finding for each index that full scans do not use."""
+    joined = _hidden_at_joins(case)
     by_index: dict[str, list[tuple[Timed, Unused]]] = {}
     for scan in timed_nodes(case):
         if scan.node.is_full_scan and removed_share(scan) >= REMOVED_SHARE_MIN:
             unused = unused_index(case, scan)
-            if unused is not None:
+            if unused is not None and (scan.operation, unused.index.name) not in joined:
                 by_index.setdefault(unused.index.name, []).append((scan, unused))
     findings = [_finding(case, scans) for scans in by_index.values()]
-    findings += _join_findings(case)
+    by_reason: dict[tuple[str, str], list[_Join]] = {}
+    for found in joined.values():
+        by_reason.setdefault((found.unused.index.name, found.unused.why), []).append(found)
+    nodes = timed_nodes(case)
+    findings += [_join_finding(case, joins, nodes) for joins in by_reason.values()]
     return [finding for finding in findings if finding.effect_share >= EFFECT_MIN]
 
 
-def _join_findings(case: Case) -> list[Finding]:
-    """Return findings of joins that read a whole table because a condition hides its index."""
+def _hidden_at_joins(case: Case) -> dict[tuple[str, str], _Join]:
+    """Return joins that read many rows because a condition hides an index, by that index."""
     nodes = timed_nodes(case)
-    findings = []
+    joins: dict[tuple[str, str], _Join] = {}
     for join, scan in wasteful_joins(case, nodes):
         unused = hidden_at_join(case, join, scan)
+        if unused is None or unused.settle is not None:
+            unused = unlike_index(case, join, scan) or unused
         if unused is not None:
-            findings.append(_join_finding(case, join, scan, unused, nodes))
-    return findings
+            joins.setdefault((join.operation, unused.index.name), _Join(join, scan, unused))
+    for join, read, unused in driven_joins(case, nodes):
+        joins.setdefault((join.operation, unused.index.name), _Join(join, read, unused))
+    return joins
 
 
-def _join_finding(
-    case: Case, join: Timed, scan: PlanNode, unused: Unused, nodes: Sequence[Timed]
-) -> Finding:
-    index, operation = unused.index, join.operation
-    fractions = {operation: join_fraction(case, join, nodes, scan)}
-    effect = case.of_run(fractions)
+def _join_finding(case: Case, joins: Sequence[_Join], nodes: Sequence[Timed]) -> Finding:
+    """Return the finding of an index that joins do not use for one reason."""
+    fractions = {
+        found.operation: join_fraction(case, found.join, nodes, found.read) for found in joins
+    }
+    effect, names = case.of_run(fractions), case.largest_first(fractions)
+    largest = next(found for found in joins if found.operation == names[0])
+    unused, node = largest.unused, largest.join.node
+    index = unused.index
     claim = (
-        f"Index {index.text} is not used for a join of {operation}: {unused.why}. Reading "
-        f"{count_text(rows_read(scan))} rows of {index.table} to find "
-        f"{count_text(join.node.rows)} took {percent_text(effect)} of the time"
+        f"Index {index.text} is not used for a join of {names_text(names)}: {unused.why}. Reading "
+        f"{count_text(rows_read(largest.read))} rows of {index.table} to find "
+        f"{count_text(node.rows)} took {percent_text(effect)} of the time"
     )
-    evidence = [
-        Evidence(f"{index.table} has the index {index.text}", f"catalogue:{index.table}"),
+    evidence = [Evidence(f"{index.table} has the index {index.text}", f"catalogue:{index.table}")]
+    evidence += [
         Evidence(
-            f"{join.node.native} of {operation} joins by {join.node.condition}",
-            f"plan:{operation}",
-        ),
+            f"{found.join.node.native} of {found.operation} joins by {_compared(found)}",
+            f"plan:{found.operation}",
+        )
+        for found in joins
     ]
     return _of(case, unused, claim, fractions, evidence)
+
+
+def _compared(found: _Join) -> str | None:
+    """Return the condition of a join; the columns that it compares if its plan has none."""
+    return found.join.node.condition or " = ".join(found.unused.alike or ()) or None
 
 
 def _of(
@@ -92,6 +129,8 @@ def _of(
     advice = unused_advice(case, unused, operation, effect)
     if advice is not None:
         does = "tries it"
+        if advice.kind == "alike-columns":
+            advice = with_columns_alike(case, advice)
         if unused.key is not None and advice.kind == "stored-values":
             does = index_words(advice, unused.key)
         to_try += f"; {case.try_words(METHOD, fractions, does)}"

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from assay.analysis.findings.plans.planned_partitions import Planned
     from assay.analysis.time.tree import TimeNode
     from assay.model.finding import Finding
+    from assay.model.plan import Plan
 
 METHOD = "optimiser"
 # Role of the setting that makes an engine use one plan for all values.
@@ -38,6 +39,9 @@ NAMED_SHARE = 0.02
 # Statements with this share of all planning are its cause.
 MOST = 0.5
 NAMED_OPERATIONS = 3
+# An operator that reads more rows is no look-up by a key.
+LOOK_UP_ROWS = 100
+REPLANNED = "the engine plans a statement at each execution, prepared or not"
 # If execution alone explains this share of the timed median, the timed part had no planning.
 EXPLAINED_SHARE = 0.95
 
@@ -60,7 +64,7 @@ def find(case: Case) -> list[Finding]:
     to_try = _to_try(case, fractions)
     if planned is not None:
         evidence.insert(0, planned.evidence)
-        to_try = f"{planned.to_try}; {to_try}"
+        to_try = "; ".join(filter(None, (planned.to_try, to_try)))
     finding = case.finding(
         METHOD,
         claim,
@@ -140,11 +144,11 @@ def _evidence(case: Case, name: str) -> list[Evidence]:
     return evidence
 
 
-def _to_try(case: Case, fractions: Mapping[str, float]) -> str:
+def _to_try(case: Case, fractions: Mapping[str, float]) -> str | None:
     if case.can_prepare:
         return case.try_words(METHOD, fractions, "prepares statements once per session")
     if case.replans:
-        return "simpler statements: the engine plans a statement at each execution, prepared or not"
+        return _for_replanned(case, fractions)
     if not case.prepared:
         return (
             "prepare the statements once per session: statements sent as text are planned at "
@@ -157,6 +161,31 @@ def _to_try(case: Case, fractions: Mapping[str, float]) -> str:
     if setting is None:
         return "let the session use one generic plan, if that is as fast as custom plans"
     return case.try_words(METHOD, fractions, f"lets sessions use one generic plan ({setting.name})")
+
+
+def _for_replanned(case: Case, fractions: Mapping[str, float]) -> str | None:
+    """Return the advice for an engine that plans each execution; None if nothing can be simpler.
+
+    Statements of one table by key are as simple as statements can be.
+    """
+    most = case.largest_first(fractions)[0]
+    own = case.plans.get(most, ())
+    if not own or not all(map(_is_look_up, own)):
+        return f"statements of fewer tables, or fewer statements, each for more rows: {REPLANNED}"
+    if len(own) == 1:
+        return None
+    return (
+        f"fewer statements, each for more rows: {REPLANNED}, and those of {most} are of one table "
+        "by key"
+    )
+
+
+def _is_look_up(plan: Plan) -> bool:
+    """Return True if a statement reads or changes few rows of one table, by a key if it reads."""
+    parts = list(plan.root.walk())
+    is_one = len({node.object for node in parts if node.object is not None}) <= 1
+    rows = max((node.rows or 0.0) + (node.removed_rows or 0.0) for node in parts)
+    return is_one and rows <= LOOK_UP_ROWS and not any(node.operator == "scan" for node in parts)
 
 
 def _advice(case: Case, name: str, effect: float) -> Advice | None:

@@ -18,6 +18,7 @@ from assay.analysis.findings.waiting.file_lock import (
     counted_file_lock,
     file_lock_finding,
 )
+from assay.analysis.findings.waiting.hot_row import hot_row_advice
 from assay.analysis.findings.waiting.isolation import (
     LOWER,
     are_seen_waiting,
@@ -190,10 +191,7 @@ def _own_finding(
     elif are_repeated_for(case, case.of_run(fractions)):
         to_try = f"{ONE_ORDER}: the waits are those before deadlocks"
     elif is_hot and mode == ROW and statement:
-        to_try = (
-            f"make this the last statement before the commit: {statement_text(statement)}. If all "
-            f"sessions change one row, distribute its writes over several rows of {thing}"
-        )
+        to_try = hot_row_advice(statement, str(thing))
     evidence = [*_where(case, fractions, name), *(_seen_words(blocker) for blocker in _first(own))]
     return _between_clients(case, claim, fractions, to_try, evidence)
 

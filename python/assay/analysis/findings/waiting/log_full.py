@@ -62,7 +62,11 @@ def find(case: Case) -> list[Finding]:
         "had to be written first"
     )
     evidence = [
-        Evidence(f"{percent_text(age / capacity)} of the log was in use at most", f"counter:{AGE}"),
+        Evidence(
+            f"{percent_text(age / capacity)} of the log was in use at most; the engine does not "
+            "fill it: from a threshold below the size on, it writes changed pages first",
+            f"counter:{AGE}",
+        ),
         Evidence(
             f"{percent_text(pages)} of the {bytes_text(case.total(WRITTEN) or logged)} written "
             f"were pages, in addition to {bytes_text(logged)} of log",

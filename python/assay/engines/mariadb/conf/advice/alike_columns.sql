@@ -1,3 +1,4 @@
+set foreign_key_checks = 0;
 set @assay_change = (
   select concat('alter table $table modify $column ',
                 if(own.character_set_name is null, other.column_type, own.column_type),
@@ -12,3 +13,4 @@ prepare assay_change from @assay_change;
 execute assay_change;
 deallocate prepare assay_change;
 analyze table $table;
+set foreign_key_checks = 1;
