@@ -111,11 +111,11 @@ def test_library_code_never_prints() -> None:
 
 
 def test_sql_is_parsed_without_warnings() -> None:
-    """Only `model.parsing` calls the SQL parser, because it silences the parser's warnings."""
+    """Only `model.sql` calls the SQL parser, because it silences the parser's warnings."""
     calls = re.compile(r"\bsqlglot\.(?:parse|parse_one|transpile)\(")
     texts = {relative(path): path.read_text("utf-8") for path in python_files()}
     calling = {file for file, text in texts.items() if calls.search(text)}
-    assert calling == {"python/assay/model/parsing.py"}
+    assert calling == {"python/assay/model/sql.py"}
 
 
 def test_names_of_files_say_something() -> None:

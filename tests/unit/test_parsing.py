@@ -6,7 +6,7 @@ import pytest
 from sqlglot import exp
 from sqlglot.errors import ParseError, SqlglotError
 
-from assay.model.parsing import parsed_script, parsed_statement
+from assay.model.sql import parsed_script, parsed_statement
 from assay.workloads.queries import reads, tables_named
 
 UNKNOWN = "create temporary table wanted (id integer) on commit drop"

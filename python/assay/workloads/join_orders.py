@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from assay.model.parsing import parsed_script, parsed_statement
+from assay.model.sql import parsed_script, parsed_statement
 from assay.workloads.scripts import TOKENIZERS
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
-from assay.model.parsing import parsed_script, parsed_statement
+from assay.model.sql import parsed_script, parsed_statement
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

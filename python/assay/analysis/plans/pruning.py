@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from assay.analysis.plans.recorded import captured
-from assay.model.parsing import parsed_script
+from assay.model.sql import parsed_script
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

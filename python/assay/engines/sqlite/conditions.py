@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from assay.engines.sqlite.database import script
-from assay.model.parsing import parsed_script
+from assay.model.sql import parsed_script
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

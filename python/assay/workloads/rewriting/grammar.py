@@ -7,7 +7,7 @@ from types import new_class
 from typing import TYPE_CHECKING
 
 from assay.model.errors import UsageError
-from assay.model.parsing import parsed_script
+from assay.model.sql import parsed_script
 from assay.workloads.scripts import TOKENIZERS
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from sqlglot import exp
 from sqlglot.optimizer.annotate_types import annotate_types
 
 from assay.model.errors import UsageError
-from assay.model.parsing import parsed_statement
+from assay.model.sql import parsed_statement
 from assay.workloads.rewriting.blocks import own
 from assay.workloads.rewriting.grammar import grammar_of, sql_of, text_of
 from assay.workloads.rewriting.stored_types import CASTS, DATES, PATTERNS, POSTGRES, column_type

@@ -10,7 +10,7 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from assay.model.errors import UsageError
-from assay.model.parsing import parsed_script
+from assay.model.sql import parsed_script
 from assay.workloads.rewriting.grammar import grammar_of, sql_of
 from assay.workloads.scripts import parts
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-from assay.model.parsing import parsed_script
+from assay.model.sql import parsed_script
 from assay.workloads.rewriting.grammar import grammar_of, sql_of
 
 if TYPE_CHECKING:
