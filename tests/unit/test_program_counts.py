@@ -12,10 +12,11 @@ from assay.analysis.findings.programs import function_per_row
 from assay.analysis.host.task_counters import executions
 from assay.analysis.plans.shown_calls import shows_call
 from assay.probes.streams import ENGINE, Stream
-from tests.cases import case, operation
+from tests.cases import case, node, operation, plan, plans
 from tests.conftest import BEGUN_NS, PASSES, S, SyntheticRun
 
 if TYPE_CHECKING:
+    from assay.analysis.findings.case import Case
     from assay.record.reader import Run
 
 CALLS, SECONDS = 100.0, 0.001
@@ -67,6 +68,40 @@ class TestProgramCounts:
 )
 def test_a_call_can_be_left_out_where_a_query_shows_it(text: str, *, is_shown: bool) -> None:
     assert shows_call(text, "postgres", "app.price_of") == is_shown
+
+
+def in_a_view(calls: float, rows: tuple[float, float] = (300.0, 60.0)) -> Case:
+    """Two operations that query a view, whose condition calls a function for each row."""
+    scans = [
+        plan(node("scan", condition="filter may_see(t.id)", rows=1.0, removed_rows=count - 1), name)
+        for name, count in zip(("q1", "q2"), rows, strict=True)
+    ]
+    once = {"seconds": 1.0, "passes": 10}
+    return case(
+        operation("q1", share=0.5, overrides=once),
+        operation("q2", share=0.5, overrides=once),
+        statements={"q1": "select a from tasks_seen", "q2": "select b from tasks_seen"},
+        functions={"may_see": (calls, calls * 2e-3)},
+        plans=plans(*scans),
+    )
+
+
+def test_calls_that_plans_agree_with_are_divided_among_operations() -> None:
+    (finding,) = function_per_row.find(in_a_view(3_600))
+    of_each = "300 times per execution of q1 and 60 times per execution of q2"
+    assert f"Function may_see is called {of_each}" in finding.claim
+    assert finding.fractions == {"q1": pytest.approx(0.6), "q2": pytest.approx(0.12)}
+
+
+def test_calls_of_one_operation_are_no_mean_over_others() -> None:
+    (finding,) = function_per_row.find(in_a_view(3_000, (300.0, 0.0)))
+    assert "is called 300 times per execution of q1 and" in finding.claim
+    assert finding.operations == ("q1",)
+
+
+def test_calls_that_plans_do_not_explain_are_those_of_all_together() -> None:
+    (finding,) = function_per_row.find(in_a_view(9_000))
+    assert "450 times per execution of all operations together, on average" in finding.claim
 
 
 def test_calls_are_those_of_the_operations_that_name_the_function() -> None:

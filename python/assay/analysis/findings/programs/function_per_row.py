@@ -9,12 +9,9 @@ from typing import TYPE_CHECKING
 
 from assay.analysis.findings.indexes.conditions import conjuncts, equal_columns
 from assay.analysis.findings.indexes.index_use import end_of_call, value_call
-from assay.analysis.findings.operation_shares import at_least
+from assay.analysis.findings.operation_shares import at_least, execution_text
 from assay.analysis.findings.plans.plan_time import timed_nodes
-from assay.analysis.findings.programs.counted_programs import (
-    counted_programs,
-    execution_text,
-)
+from assay.analysis.findings.programs.counted_programs import counted_programs
 from assay.analysis.plans.shown_calls import shows_call
 from assay.analysis.time.operation_tree import COMPUTING
 from assay.model.finding import Advice, Evidence
@@ -67,8 +64,11 @@ def find(case: Case) -> list[Finding]:
     """Return a finding for each expensive function, timed by the engine or by plans."""
     findings = [
         _finding(case, program)
-        for program in counted_programs(case, case.functions, partial(_callers, case))
-        if program.calls >= CALLS_MIN and not _is_of_trigger(case, program.name)
+        for program in counted_programs(
+            case, case.functions, partial(_callers, case), partial(_planned_calls, case)
+        )
+        if max(program.calls, *program.calls_of.values(), 0.0) >= CALLS_MIN
+        and not _is_of_trigger(case, program.name)
     ]
     findings += _plan_findings(case)
     return [finding for finding in findings if finding.effect_share >= EFFECT_MIN]
@@ -81,6 +81,47 @@ def _callers(case: Case, name: str) -> list[str]:
         for operation, text in case.statements.items()
         if operation in case.shares and name.lower() in text.lower()
     ]
+
+
+def _planned_calls(case: Case, name: str) -> dict[str, float]:
+    """Return the calls per execution of each operation by the conditions of its plans.
+
+    A condition calls the function for each row that the operator keeps or removes.
+    """
+    call = re.compile(rf"\b{re.escape(name.rpartition('.')[2])}\(", re.IGNORECASE)
+    calls: dict[str, float] = {}
+    for operation in case.shares:
+        for plan in case.plans.get(operation, ()):
+            for node in plan.root.walk():
+                number = len(call.findall(node.condition or ""))
+                rows = (node.rows or 0.0) + (node.removed_rows or 0.0)
+                calls[operation] = calls.get(operation, 0.0) + number * rows
+    return calls
+
+
+def _calls_text(case: Case, program: CountedProgram) -> str:
+    """Return the calls of a function per execution, of each operation where they are known."""
+    calls_of = program.calls_of or {"": program.calls}
+    if len(calls_of) == 1:
+        (calls,) = calls_of.values()
+        return f"{count_text(calls)} times per {execution_text(case, program.operations)}"
+    shares = case.shares
+    largest = sorted(calls_of, key=lambda operation: -shares.get(operation, 0.0))[:NAMED_MAX]
+    parts = [f"{count_text(calls_of[name])} times per execution of {name}" for name in largest]
+    return " and ".join(parts)
+
+
+def _fractions(case: Case, program: CountedProgram) -> dict[str, float]:
+    """Return the share of each operation's time for the calls of a function."""
+    if program.calls_of:
+        return {
+            name: min(1.0, calls * program.call_s / case.seconds[name])
+            for name, calls in program.calls_of.items()
+            if case.seconds.get(name)
+        }
+    of_run = sum(case.shares.get(name, 0.0) for name in program.operations)
+    known = [name for name in program.operations if of_run and name in case.shares]
+    return {name: min(1.0, program.share / of_run) for name in known}
 
 
 def _is_of_trigger(case: Case, name: str) -> bool:
@@ -128,7 +169,12 @@ def _json_keys(timed: Timed) -> tuple[str, ...]:
         return ()
     if (node.seconds or 0.0) < ROW_S_MIN * _rows(node):
         return ()
-    bare = without_remarks(timed.plan.text)
+    return json_keys(timed.plan.text)
+
+
+def json_keys(text: str | None) -> tuple[str, ...]:
+    """Return the parts of a statement that read a key of a JSON document."""
+    bare = without_remarks(text)
     return tuple(dict.fromkeys(match[0].strip("(").strip() for match in _JSON_KEY.finditer(bare)))
 
 
@@ -210,22 +256,12 @@ def _without_call(case: Case, name: str, fractions: Mapping[str, float]) -> Advi
 
 def _finding(case: Case, program: CountedProgram) -> Finding:
     """Return a finding about a function, with its share of the operations that name it."""
-    name, calls, share = program.name, program.calls, program.share
-    of_run = sum(case.shares.get(op, 0.0) for op in program.operations)
-    fractions = at_least(
-        {op: min(1.0, share / of_run) for op in program.operations if of_run and op in case.shares},
-        NAMED_SHARE,
-    )
+    name, share, calls = program.name, program.share, _calls_text(case, program)
+    fractions = at_least(_fractions(case, program), NAMED_SHARE)
     effect = case.of_run(fractions)
-    claim = (
-        f"Function {name} is called {count_text(calls)} times per "
-        f"{execution_text(case, program.operations)} and took {percent_text(effect)} of the time"
-    )
+    claim = f"Function {name} is called {calls} and took {percent_text(effect)} of the time"
     evidence = [
-        Evidence(
-            f"{name}: {count_text(calls)} calls per {execution_text(case, program.operations)}",
-            "counter:functions",
-        ),
+        Evidence(f"{name} is called {calls}", "counter:functions"),
         Evidence(
             f"{name} took {percent_text(share)} of the time according to the engine's own timing",
             f"clock:{name}",
