@@ -160,11 +160,14 @@ def _without(
     tables: Mapping[str, Collection[str]],
 ) -> Rewritten:
     from assay.workloads.rewriting.blocks import Query
+    from assay.workloads.rewriting.pieces import CHOSEN, chosen_piece
 
     query, pieces = _pieces(masked.text, dialects, tables)
     by_name = {piece.name: piece for piece in pieces}
     if STORED_VALUES in names:
         by_name[STORED_VALUES] = _stored_piece(query, dialects)
+    chosen = [name for name in names if name.startswith(f"{CHOSEN}:")]
+    by_name |= {name: chosen_piece(query, name, dialects) for name in chosen}
     for name in names:
         if name not in by_name and name not in SAME_RESULT:
             known = suggestion(name, list(by_name)) if by_name else "none can be removed from it"

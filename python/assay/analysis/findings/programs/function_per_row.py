@@ -47,6 +47,10 @@ _JSON_KEY = re.compile(
 )
 _CALL = re.compile(r"(?<![\w.])(\w+)\s*\(")
 SCANS = ("scan", "index scan", "bitmap scan")
+# Join methods whose condition may call a function for each pair of rows.
+JOINS = ("nested loop", "hash join", "merge join")
+# The least share of rows that a random choice keeps.
+KEPT_MIN = 1e-6
 # Kind of advice: the engine may then compute the function once, and search an index for its value.
 STABLE: AdviceKind = "stable-function"
 # Keywords and aggregates that can stand before a parenthesis and are no function per row.
@@ -88,7 +92,7 @@ def _planned_calls(case: Case, name: str) -> dict[str, float]:
 
     A condition calls the function for each row that the operator keeps or removes.
     """
-    call = re.compile(rf"\b{re.escape(name.rpartition('.')[2])}\(", re.IGNORECASE)
+    call = _call_of(name)
     calls: dict[str, float] = {}
     for operation in case.shares:
         for plan in case.plans.get(operation, ()):
@@ -97,6 +101,11 @@ def _planned_calls(case: Case, name: str) -> dict[str, float]:
                 rows = (node.rows or 0.0) + (node.removed_rows or 0.0)
                 calls[operation] = calls.get(operation, 0.0) + number * rows
     return calls
+
+
+def _call_of(name: str) -> re.Pattern[str]:
+    """Return the pattern of a call of a function in a condition."""
+    return re.compile(rf"\b{re.escape(name.rpartition('.')[2])}\(", re.IGNORECASE)
 
 
 def _calls_text(case: Case, program: CountedProgram) -> str:
@@ -242,16 +251,46 @@ def _compares_result(timed: Timed, name: str) -> bool:
     return call is not None and condition[call].partition("(")[0].endswith(name)
 
 
-def _without_call(case: Case, name: str, fractions: Mapping[str, float]) -> Advice | None:
-    """Return the advice to run operations without a function; None if all need its result."""
+def _without_call(
+    case: Case, program: CountedProgram, fractions: Mapping[str, float]
+) -> Advice | None:
+    """Return the advice to run operations without a function; None if that is not possible.
+
+    A call in a condition chooses rows. The advice then has the share of rows that it keeps, so that
+    a random choice of as many rows can stand for it.
+    """
+    name = program.name
     operations = [
         operation
         for operation in fractions
         if shows_call(case.statements.get(operation, ""), case.grammar, name)
     ]
+    values = {}
+    if not operations:
+        kept = {op: share for op in fractions if (share := _kept_share(case, program, op))}
+        operations = list(kept)
+        values = {"kept": ", ".join(f"{share:.6f}" for share in kept.values())}
     if not operations:
         return None
-    return Advice("ablation", name, {"operations": ", ".join(operations)}, case.of_run(fractions))
+    values = {"operations": ", ".join(operations), **values}
+    return Advice("ablation", name, values, case.of_run(fractions))
+
+
+def _kept_share(case: Case, program: CountedProgram, operation: str) -> float | None:
+    """Return the share of rows that the condition with a function keeps; None if not known.
+
+    The plans must show as many calls as the engine counted, in one condition.
+    """
+    calls = program.calls_of.get(operation)
+    nodes = [
+        node
+        for plan in case.plans.get(operation, ())
+        for node in plan.root.walk()
+        if _call_of(program.name).search(node.condition or "")
+    ]
+    if not calls or len(nodes) != 1 or nodes[0].operator not in (*SCANS, *JOINS):
+        return None
+    return max(KEPT_MIN, min(1.0, (nodes[0].rows or 0.0) / calls))
 
 
 def _finding(case: Case, program: CountedProgram) -> Finding:
@@ -271,7 +310,7 @@ def _finding(case: Case, program: CountedProgram) -> Finding:
         f"write {name} as an expression of the statement, or call it for fewer rows: each call"
         f" takes {seconds_text(program.call_s)}"
     )
-    advice = _without_call(case, name, fractions)
+    advice = _without_call(case, program, fractions)
     if any(_compares_result(timed, name) for timed in timed_nodes(case)):
         if case.can(STABLE):
             advice = Advice(STABLE, name, {}, effect)
