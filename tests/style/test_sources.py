@@ -110,6 +110,14 @@ def test_library_code_never_prints() -> None:
     assert {file for file in printing if not file.startswith("python/assay/cli/")} == set()
 
 
+def test_sql_is_parsed_without_warnings() -> None:
+    """Only `model.sql` calls the SQL parser, because it silences the parser's warnings."""
+    calls = re.compile(r"\bsqlglot\.(?:parse|parse_one|transpile)\(")
+    texts = {relative(path): path.read_text("utf-8") for path in python_files()}
+    calling = {file for file, text in texts.items() if calls.search(text)}
+    assert calling == {"python/assay/model/sql.py"}
+
+
 def test_names_of_files_say_something() -> None:
     names = {relative(path): set(path.stem.split("_")) for path in [*python_files(), *rust_files()]}
     names |= {relative(p): set(p.name.split("_")) for p in PACKAGE.rglob("*") if p.is_dir()}

@@ -820,6 +820,31 @@ class TestLargeValues:
     def test_its_twin_is_silent(self, pieces: float, seconds: float) -> None:
         assert large_values.find(self.of(pieces, seconds)) == []
 
+    def beside(self, text: str, rows: int) -> Case:
+        """An operation that reads documents for groups, and one that returns rows."""
+        scan = node("scan", object="documents", rows=1_000.0, seconds=0.0001)
+        root = node("aggregate", scan, rows=1.0, seconds=1.0)
+        timed, counters = plan(root, execution_s=1.0, text=text), counted(large_value_pieces=60_000)
+        one = operation("q2", share=0.01, overrides={"rows": rows})
+        return case(operation(share=0.99), one, plans=plans(timed), counters=counters)
+
+    def test_chunks_are_those_of_the_operation_that_fetches_nearly_all(self) -> None:
+        (finding,) = large_values.find(self.beside("select max(body) from documents", 1))
+        assert "each execution of q1 fetched 60 k chunks of them, 60 per row" in finding.claim
+
+    def test_chunks_that_several_operations_may_fetch_are_those_of_all_together(self) -> None:
+        (finding,) = large_values.find(self.beside("select max(body) from documents", 900))
+        mean = "30 k chunks of them were fetched per execution of all operations together"
+        assert mean in finding.claim
+
+    @pytest.mark.parametrize("text", ["select body->>'total' from documents", "select max(body)"])
+    def test_values_of_documents_can_be_columns_of_their_own(self, text: str) -> None:
+        (finding,) = large_values.find(self.beside(text, 1))
+        is_document = "->>" in text
+        assert ("generated columns" in (finding.to_try or "")) is is_document
+        read = "q1 reads body->>'total': each reads the whole document"
+        assert (read in [evidence.says for evidence in finding.evidence]) is is_document
+
     def returned(self, pieces: float, plan_s: float = 0.1, **where: float) -> Case:
         """A plan that is captured returns no rows, so it is short."""
         root = node("index scan", object="documents", rows=300.0, seconds=plan_s / 1_000)

@@ -62,6 +62,8 @@ BY_NAME = {
     "partitions-read",
     "subquery-per-row",
     "unchanged-rows",
+    "table-per-execution",
+    "temporary-statistics",
     "union-duplicates",
     "filter-after-recursion",
     "filter-after-window",

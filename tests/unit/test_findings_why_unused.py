@@ -425,6 +425,23 @@ class TestForeignKeys:
         assert "columns of the foreign key tiles_fk, so" in (finding.to_try or "")
 
 
+@pytest.mark.parametrize(
+    ("median_s", "took", "is_scaled"), [(0.25, "200 ms", True), (2.0, "800 ms", False)]
+)
+def test_times_of_a_plan_that_was_slower_are_those_of_an_execution(
+    median_s: float, took: str, *, is_scaled: bool
+) -> None:
+    fired = replace(
+        plan(node("modify", object="orders", seconds=0.2), execution_s=1.0),
+        triggers=(Trigger("recount", "orders", 0.8, 1),),
+    )
+    run_case = case(operation(overrides={"seconds": median_s}), plans=plans(fired))
+    (finding,) = triggers.find(run_case)
+    assert finding.effect_share == pytest.approx(0.8)
+    assert f"{took} for 1 call in q1" in finding.claim
+    assert ("scaled to that of a median execution" in finding.evidence[0].says) is is_scaled
+
+
 class TestCounted:
     def test_a_trigger_that_the_server_counts_is_named(self) -> None:
         text = {"q1": "update samples set grams = 1 where id = 7"}

@@ -11,11 +11,14 @@ from assay.analysis.counters.program_counts import program_counts
 from assay.analysis.findings.programs import function_per_row
 from assay.analysis.host.task_counters import executions
 from assay.analysis.plans.shown_calls import shows_call
+from assay.model.errors import UsageError
 from assay.probes.streams import ENGINE, Stream
-from tests.cases import case, operation
+from assay.workloads.rewriting import without
+from tests.cases import case, node, operation, plan, plans
 from tests.conftest import BEGUN_NS, PASSES, S, SyntheticRun
 
 if TYPE_CHECKING:
+    from assay.analysis.findings.case import Case
     from assay.record.reader import Run
 
 CALLS, SECONDS = 100.0, 0.001
@@ -67,6 +70,68 @@ class TestProgramCounts:
 )
 def test_a_call_can_be_left_out_where_a_query_shows_it(text: str, *, is_shown: bool) -> None:
     assert shows_call(text, "postgres", "app.price_of") == is_shown
+
+
+def in_a_view(calls: float, rows: tuple[float, float] = (300.0, 60.0)) -> Case:
+    """Two operations that query a view, whose condition calls a function for each row."""
+    scans = [
+        plan(node("scan", condition="filter may_see(t.id)", rows=1.0, removed_rows=count - 1), name)
+        for name, count in zip(("q1", "q2"), rows, strict=True)
+    ]
+    once = {"seconds": 1.0, "passes": 10}
+    return case(
+        operation("q1", share=0.5, overrides=once),
+        operation("q2", share=0.5, overrides=once),
+        statements={"q1": "select a from tasks_seen", "q2": "select b from tasks_seen"},
+        functions={"may_see": (calls, calls * 2e-3)},
+        plans=plans(*scans),
+    )
+
+
+def test_calls_that_plans_agree_with_are_divided_among_operations() -> None:
+    (finding,) = function_per_row.find(in_a_view(3_600))
+    of_each = "300 times per execution of q1 and 60 times per execution of q2"
+    assert f"Function may_see is called {of_each}" in finding.claim
+    assert finding.fractions == {"q1": pytest.approx(0.6), "q2": pytest.approx(0.12)}
+
+
+def test_a_random_choice_of_as_many_rows_can_stand_for_a_condition() -> None:
+    (finding,) = function_per_row.find(in_a_view(3_600))
+    assert finding.advice is not None
+    assert finding.advice.kind == "ablation"
+    kept = {"operations": "q1, q2", "kept": "0.003333, 0.016667"}
+    assert finding.advice.values == kept
+    (unknown,) = function_per_row.find(in_a_view(9_000))
+    assert unknown.advice is None
+
+
+VIEW = {"seen": "select u.id as viewer, t.id from users u join tasks t on may_see(u.id, t.id)"}
+TABLES = {"users": ("id",), "tasks": ("id",)}
+
+
+@pytest.mark.parametrize(("dialect", "random"), [("postgresql", "RANDOM"), ("mysql", "RAND")])
+def test_the_choice_is_in_the_place_of_the_call_in_a_view(dialect: str, random: str) -> None:
+    text = "select id from seen where viewer = ${viewer}"
+    rewritten = without(text, (dialect,), ["chosen:may_see:0.01"], TABLES, VIEW).text
+    assert "may_see" not in rewritten.lower()
+    assert f"ON {random}() < 0.01" in rewritten
+    assert "${viewer}" in rewritten
+
+
+def test_a_function_that_no_condition_calls_is_refused() -> None:
+    with pytest.raises(UsageError, match="no condition of the query calls may_see"):
+        without("select may_see(id) from tasks", ("postgresql",), ["chosen:may_see:0.01"], TABLES)
+
+
+def test_calls_of_one_operation_are_no_mean_over_others() -> None:
+    (finding,) = function_per_row.find(in_a_view(3_000, (300.0, 0.0)))
+    assert "is called 300 times per execution of q1 and" in finding.claim
+    assert finding.operations == ("q1",)
+
+
+def test_calls_that_plans_do_not_explain_are_those_of_all_together() -> None:
+    (finding,) = function_per_row.find(in_a_view(9_000))
+    assert "450 times per execution of all operations together, on average" in finding.claim
 
 
 def test_calls_are_those_of_the_operations_that_name_the_function() -> None:

@@ -45,6 +45,7 @@ Doing = Literal[
     "stored-values",
     "row-order",
     "alike-columns",
+    "temporary-statistics",
 ]
 RunningChange = Literal[TableChange, "setting"]
 

@@ -60,6 +60,7 @@ AdviceKind = Literal[
     "union-all",
     "array-element",
     "changed-rows",
+    "temporary-statistics",
     "exists",
     "exists-for-count",
     "union-of-joins",

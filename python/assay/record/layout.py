@@ -71,6 +71,8 @@ FAR_PAGE: Final = "far-page"
 RUNNING_TOTAL: Final = "running-total"
 # Another form of an update: it changes fewer rows, and leaves the table with the same values.
 CHANGED_ROWS: Final = "changed-rows"
+# Statistics of an operation's temporary table: `analyzed:` and the engine's statement for them.
+ANALYZED: Final = "analyzed"
 SAME_RESULT = (*(ARRAY_ELEMENT, COUNTED_ROWS, DISTINCT_JOIN, EITHER_JOIN, FAR_PAGE, RUNNING_TOTAL),)
 
 STATUS_RUNNING = "running"
@@ -83,7 +85,8 @@ STATUS_INTERRUPTED = "interrupted"
 
 def changing_result(removed: Iterable[str]) -> list[str]:
     """Return the values of `request.remove` with which queries may return other rows."""
-    return [part for part in removed if part.rpartition("/")[2] not in SAME_RESULT]
+    kinds = {part: part.rpartition("/")[2].partition(":")[0] for part in removed}
+    return [part for part, kind in kinds.items() if kind not in (*SAME_RESULT, ANALYZED)]
 
 
 def measured_phases(names: Iterable[str]) -> tuple[str, ...]:

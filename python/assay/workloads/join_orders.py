@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from assay.model.sql import parsed_script, parsed_statement
 from assay.workloads.scripts import TOKENIZERS
 
 if TYPE_CHECKING:
@@ -42,14 +43,14 @@ class JoinBlock:
 
 def columns_of(scripts: Iterable[str], dialects: Sequence[str] = ()) -> dict[str, frozenset[str]]:
     """Return the columns of each table that scripts create."""
-    import sqlglot
     from sqlglot import exp
+    from sqlglot.errors import SqlglotError
 
     columns: dict[str, frozenset[str]] = {}
     for script in scripts:
         try:
-            statements = sqlglot.parse(script, read=_dialect(dialects))
-        except sqlglot.errors.SqlglotError:
+            statements = parsed_script(script, _dialect(dialects))
+        except SqlglotError:
             continue
         for created in statements:
             if isinstance(created, exp.Create) and isinstance(created.this, exp.Schema):
@@ -193,11 +194,11 @@ def _dialect(dialects: Sequence[str]) -> str:
 
 
 def _parsed(sql: str, dialects: Sequence[str]) -> exp.Expr:
-    import sqlglot
+    from sqlglot.errors import SqlglotError
 
     try:
-        return sqlglot.parse_one(sql, read=_dialect(dialects))
-    except sqlglot.errors.SqlglotError as error:
+        return parsed_statement(sql, _dialect(dialects))
+    except SqlglotError as error:
         raise ValueError(
             f"the join order cannot be parsed: {' '.join(str(error).split())}"
         ) from error

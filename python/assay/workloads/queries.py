@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
+from assay.model.sql import parsed_script, parsed_statement
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -57,12 +59,11 @@ def reads(text: str, dialect: str | None = None) -> Reads | None:
         text: Text of one or more statements.
         dialect: Name of the dialect in sqlglot; None means the grammar that all dialects share.
     """
-    import sqlglot
     from sqlglot import exp
     from sqlglot.errors import SqlglotError
 
     try:
-        trees = [tree for tree in sqlglot.parse(text, read=dialect) if tree is not None]
+        trees = [tree for tree in parsed_script(text, dialect) if tree is not None]
     except SqlglotError:
         return None
     changing = (exp.DML, exp.DDL, exp.Command, exp.Drop, exp.Alter, exp.Into, exp.Lock)
@@ -103,12 +104,11 @@ def tables_without_schema(texts: Iterable[str], dialect: str | None = None) -> f
 @cache
 def _named(text: str, dialect: str | None) -> frozenset[tuple[str, str]]:
     """Return the name of each table that a text needs, with its schema or an empty text."""
-    import sqlglot
     from sqlglot import exp
     from sqlglot.errors import SqlglotError
 
     try:
-        trees = [tree for tree in sqlglot.parse(text, read=dialect) if tree is not None]
+        trees = [tree for tree in parsed_script(text, dialect) if tree is not None]
     except SqlglotError:
         return frozenset()
     own = {cte.alias.lower() for tree in trees for cte in tree.find_all(exp.CTE)}
@@ -136,12 +136,11 @@ def ordered_by(text: str, columns: Sequence[str], dialect: str | None = None) ->
         columns: Names of the result's columns.
         dialect: Name of the dialect in sqlglot.
     """
-    import sqlglot
     from sqlglot import exp
     from sqlglot.errors import SqlglotError
 
     try:
-        tree = sqlglot.parse_one(text, read=dialect)
+        tree = parsed_statement(text, dialect)
     except SqlglotError:
         return []
     order = tree.args.get("order")
@@ -164,11 +163,10 @@ def cut_ends(text: str, rows: int, dialect: str | None = None) -> list[str]:
         rows: Number of returned rows. A limit above it had no effect.
         dialect: Name of the dialect in sqlglot.
     """
-    import sqlglot
     from sqlglot.errors import SqlglotError
 
     try:
-        tree = sqlglot.parse_one(text, read=dialect)
+        tree = parsed_statement(text, dialect)
     except SqlglotError:
         return [FIRST, LAST] if CUTS.search(text) else []
     ends = [FIRST] if tree.args.get("offset") is not None else []
@@ -188,7 +186,6 @@ def why_unrepeatable(text: str, rows: int, dialect: str | None = None) -> str | 
         rows: Number of returned rows. A limit above it had no effect.
         dialect: Name of the dialect in sqlglot.
     """
-    import sqlglot
     from sqlglot.errors import SqlglotError
 
     match = CHANGING.search(IGNORED.sub(" ", text))
@@ -197,7 +194,7 @@ def why_unrepeatable(text: str, rows: int, dialect: str | None = None) -> str | 
         called = f"{name}()" if match[0].endswith("(") else name
         return f"{called} gives another value at each execution"
     try:
-        tree = sqlglot.parse_one(text, read=dialect)
+        tree = parsed_statement(text, dialect)
     except SqlglotError:
         return None
     if tree.args.get("order") is None and cut_ends(text, rows, dialect):

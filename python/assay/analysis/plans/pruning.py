@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from assay.analysis.plans.recorded import captured
+from assay.model.sql import parsed_script
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -175,13 +176,12 @@ def parsed(text: str, grammar: str | None) -> list[Expr] | None:
 
     Parameters such as `$1` become a number.
     """
-    import sqlglot
     from sqlglot import exp
     from sqlglot.errors import SqlglotError
 
     plain = _VALUE.sub(lambda match: match[1] or "0", text)
     try:
-        trees = [tree for tree in sqlglot.parse(plain, read=_dialect(grammar)) if tree is not None]
+        trees = [tree for tree in parsed_script(plain, _dialect(grammar)) if tree is not None]
     except SqlglotError:
         return None
     return None if any(isinstance(tree, exp.Command) for tree in trees) else trees

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from assay.engines.sqlite.database import script
+from assay.model.sql import parsed_script
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,11 +52,10 @@ def scanned_alone(plan: Sequence[dict[str, Any]]) -> bool:
 
 def parsed(text: str) -> Expr | None:
     """Return a statement as a tree; None if it cannot be parsed, or if there are several."""
-    import sqlglot
     from sqlglot.errors import SqlglotError
 
     try:
-        trees = [tree for tree in sqlglot.parse(text, read=DIALECT) if tree is not None]
+        trees = [tree for tree in parsed_script(text, DIALECT) if tree is not None]
     except SqlglotError:
         return None
     return trees[0] if len(trees) == 1 else None

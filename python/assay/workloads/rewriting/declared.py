@@ -11,7 +11,8 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from assay.model.declared import DeclaredColumns
-from assay.workloads.rewriting.grammar import grammar_of, parsed_script
+from assay.model.sql import parsed_script
+from assay.workloads.rewriting.grammar import grammar_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

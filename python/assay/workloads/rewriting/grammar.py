@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import logging
 from functools import cache
 from types import new_class
 from typing import TYPE_CHECKING
 
 from assay.model.errors import UsageError
+from assay.model.sql import parsed_script
 from assay.workloads.scripts import TOKENIZERS
 
 if TYPE_CHECKING:
@@ -56,12 +56,11 @@ def parsed(text: str, dialects: Sequence[str]) -> Query:
     Raises:
         UsageError: If the text is not exactly one query, or if it cannot be parsed.
     """
-    import sqlglot
     from sqlglot import exp
     from sqlglot.errors import SqlglotError
 
     try:
-        trees = [tree for tree in sqlglot.parse(text, read=grammar_of(dialects)) if tree]
+        trees = [tree for tree in parsed_script(text, grammar_of(dialects)) if tree]
     except SqlglotError as error:
         first = str(error).splitlines()[0]
         raise UsageError(
@@ -108,23 +107,6 @@ def _small(text: str) -> str:
     """Return SQL text in lower case, except quoted parts."""
     pieces = text.split("'")
     return "'".join(piece if place % 2 else piece.lower() for place, piece in enumerate(pieces))
-
-
-def parsed_script(script: str, grammar: str | None) -> list[Expr | None]:
-    """Return the statements of a script, without warnings on those that cannot be parsed.
-
-    Raises:
-        SqlglotError: If the text is not valid SQL.
-    """
-    import sqlglot
-
-    logger = logging.getLogger("sqlglot")
-    level = logger.level
-    logger.setLevel(logging.ERROR)
-    try:
-        return list(sqlglot.parse(script, read=grammar))
-    finally:
-        logger.setLevel(level)
 
 
 def common_type(text: str, dialects: Sequence[str]) -> str:

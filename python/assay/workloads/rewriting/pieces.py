@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
+from assay.model.errors import UsageError
 from assay.record.layout import COMPUTATION
 from assay.workloads.rewriting.blocks import (
     conditions_of,
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
 
 # Prefix of names of function calls: `function:fee`.
 FUNCTION = "function"
+# Prefix of a function call in a condition, with the share of rows that the condition keeps:
+# `chosen:may_see:0.01`.
+CHOSEN = "chosen"
 HINTS = "hints"
 # The removal of duplicates by `union`.
 UNION = "union"
@@ -266,6 +270,38 @@ def _drop_calls(block: Block, name: str) -> None:
         key.pop()
         if not clause.expressions:
             clause.pop()
+
+
+def chosen_piece(query: Query, name: str, dialects: Sequence[str]) -> Piece:
+    """Return conditions with a function as a part, for which a random choice of rows can stand.
+
+    Args:
+        query: The query.
+        name: Name of the part, with the function and the share of rows that the choice keeps.
+        dialects: Dialects of the engine in order of preference.
+
+    Raises:
+        UsageError: If no condition of the query calls the function.
+    """
+    _, function, share = name.split(":")
+    conditions = [
+        condition
+        for block in query.blocks
+        for condition in conditions_of(block)
+        if any(
+            isinstance(node, exp.Anonymous) and node.name.lower() == function
+            for node in own(condition)
+        )
+    ]
+    if not conditions:
+        raise UsageError(f"no condition of the query calls {function}")
+    phrase = ", ".join(text_of(condition, dialects) for condition in conditions)
+    return Piece(name, phrase, partial(_choose_at_random, conditions, share))
+
+
+def _choose_at_random(conditions: Sequence[exp.Expr], share: str) -> None:
+    for condition in conditions:
+        condition.replace(exp.LT(this=exp.Rand(), expression=exp.Literal.number(share)))
 
 
 def _key_of(clause: exp.Expr, call: exp.Expr) -> exp.Expr | None:

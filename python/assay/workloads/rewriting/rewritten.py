@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from assay.model.errors import UsageError, suggestion
-from assay.record.layout import CHANGED_ROWS, COMPUTATION, SAME_RESULT
+from assay.record.layout import ANALYZED, CHANGED_ROWS, COMPUTATION, SAME_RESULT
 from assay.workloads.rewriting.grammar import grammar_of, parsed, written
 from assay.workloads.rewriting.parameters import Masked
 
@@ -105,6 +105,8 @@ def without(
     masked = Masked.of(text)
     if list(names) == [CHANGED_ROWS]:
         return _changed_rows_only(masked, dialects)
+    if all(name.startswith(f"{ANALYZED}:") for name in names):
+        return _with_statistics(masked, dialects, names)
     return _first_possible(
         lambda form: _without(replace(masked, text=form), dialects, names, tables),
         _forms(masked.text, dialects, views),
@@ -116,6 +118,16 @@ def _changed_rows_only(masked: Masked, dialects: Sequence[str]) -> Rewritten:
 
     text = masked.restored(changed_rows_only(masked.text, dialects))
     return Rewritten(text, (QueryPart(CHANGED_ROWS, "updates of rows that have the new values"),))
+
+
+def _with_statistics(masked: Masked, dialects: Sequence[str], names: Sequence[str]) -> Rewritten:
+    from assay.workloads.temporary_statistics import with_statistics
+
+    text, removed = masked.text, []
+    for name in names:
+        text, table = with_statistics(text, dialects, name.partition(":")[2])
+        removed.append(QueryPart(name, f"the assumed number of rows of {table}"))
+    return Rewritten(masked.restored(text), tuple(removed))
 
 
 def _forms(text: str, dialects: Sequence[str], views: Mapping[str, str]) -> list[str]:
@@ -148,11 +160,14 @@ def _without(
     tables: Mapping[str, Collection[str]],
 ) -> Rewritten:
     from assay.workloads.rewriting.blocks import Query
+    from assay.workloads.rewriting.pieces import CHOSEN, chosen_piece
 
     query, pieces = _pieces(masked.text, dialects, tables)
     by_name = {piece.name: piece for piece in pieces}
     if STORED_VALUES in names:
         by_name[STORED_VALUES] = _stored_piece(query, dialects)
+    chosen = [name for name in names if name.startswith(f"{CHOSEN}:")]
+    by_name |= {name: chosen_piece(query, name, dialects) for name in chosen}
     for name in names:
         if name not in by_name and name not in SAME_RESULT:
             known = suggestion(name, list(by_name)) if by_name else "none can be removed from it"

@@ -12,6 +12,7 @@ from sqlglot import exp
 from sqlglot.optimizer.annotate_types import annotate_types
 
 from assay.model.errors import UsageError
+from assay.model.sql import parsed_statement
 from assay.workloads.rewriting.blocks import own
 from assay.workloads.rewriting.grammar import grammar_of, sql_of, text_of
 from assay.workloads.rewriting.stored_types import CASTS, DATES, PATTERNS, POSTGRES, column_type
@@ -140,12 +141,11 @@ def is_large(type_text: str) -> bool:
 
 def computes(value: StoredValue, expression: str, dialects: Sequence[str]) -> bool:
     """Return True if a stored value is that of an expression, which may be spelled otherwise."""
-    import sqlglot
     from sqlglot.errors import SqlglotError
 
     grammar = grammar_of(dialects)
     try:
-        trees = [sqlglot.parse_one(text, read=grammar) for text in (value.expression, expression)]
+        trees = [parsed_statement(text, grammar) for text in (value.expression, expression)]
     except SqlglotError:
         return False
     one, other = (sql_of(_plain(tree), dialects).lower() for tree in trees)

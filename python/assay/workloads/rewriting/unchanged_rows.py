@@ -10,7 +10,8 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from assay.model.errors import UsageError
-from assay.workloads.rewriting.grammar import grammar_of, parsed_script, sql_of
+from assay.model.sql import parsed_script
+from assay.workloads.rewriting.grammar import grammar_of, sql_of
 from assay.workloads.scripts import parts
 
 if TYPE_CHECKING:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-from assay.workloads.rewriting.grammar import grammar_of, parsed_script, sql_of
+from assay.model.sql import parsed_script
+from assay.workloads.rewriting.grammar import grammar_of, sql_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.analysis.findings.memory.cache import MISSED_BYTES, copying_share
-from assay.analysis.findings.operation_shares import at_least
+from assay.analysis.findings.operation_shares import at_least, execution_text
 from assay.model.finding import Evidence
 from assay.model.units import bytes_text, count_text, percent_text
 
@@ -44,7 +44,8 @@ def find(case: Case) -> list[Finding]:
     name = case.largest_first(fractions)[0]
     rows = {op.name: op.rows or 0 for op in case.operations}
     claim = (
-        f"Results are large: {bytes_text(sent / executions)} per execution, most in {name} with "
+        f"Results are large: {bytes_text(sent / executions)} per "
+        f"{execution_text(case, case.shares)}, most in {name} with "
         f"{count_text(rows[name])} rows; sending results took {percent_text(effect)} of the time"
     )
     evidence = [

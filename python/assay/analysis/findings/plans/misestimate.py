@@ -17,6 +17,10 @@ from assay.analysis.findings.plans.lacking_statistics import (
 )
 from assay.analysis.findings.plans.plan_time import scaled
 from assay.analysis.findings.plans.stale_statistics import changed_since
+from assay.analysis.findings.plans.temporary_statistics import (
+    is_temporary,
+    statistics_advice,
+)
 from assay.model.finding import Advice, Evidence
 from assay.model.units import count_text, percent_text
 
@@ -74,6 +78,9 @@ def _statistics(
 
     If both inputs of a join are estimated wrong, statistics of one table leave the plan as it is.
     """
+    operation = hurt.origin.operation
+    if is_temporary(case, operation, reader.object):
+        return statistics_advice(case, operation, str(reader.object), gain)
     scans = [each for each in hurt.partners if each.node.operator.endswith("scan")]
     partners = [partner for each in scans if (partner := reader_of(each)) is not None]
     readers, condition = (reader, *partners), read_condition(reader)

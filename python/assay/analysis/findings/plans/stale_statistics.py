@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from assay.analysis.findings.engine_facts import known_table, table_advice
 from assay.analysis.findings.operation_shares import names_text, product
 from assay.analysis.findings.plans.estimates import Hurt, hurts
+from assay.analysis.findings.plans.temporary_statistics import is_temporary
 from assay.model.finding import Advice, Evidence
 from assay.model.units import count_text, percent_text, seconds_text
 
@@ -107,6 +108,8 @@ def changed_since(case: Case, hurt: Hurt) -> tuple[str, PlanNode] | None:
         (name, scan)
         for name, scan in scans
         if name is not None and _is_stale(case.tables[name], unexpected)
+        # Statistics that are gathered once are not those of a table that each execution creates.
+        if not is_temporary(case, hurt.origin.operation, scan.object)
     ]
     return max(
         explaining,

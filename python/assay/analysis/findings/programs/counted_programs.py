@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from assay.analysis.findings.operation_shares import names_text
 from assay.model.units import count_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from assay.analysis.findings.case import Case
 
@@ -17,6 +16,8 @@ if TYPE_CHECKING:
 FEW_CALLS = 10.0
 # The engine is read some time before and after the measured part, so that 1.02 is once.
 ONCE_WITHIN = 0.05
+# Calls that plans show are those that the engine counted if their number differs by less.
+AGREEING_SHARE = 0.1
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,8 @@ class CountedProgram:
         calls: Number of calls per execution of these operations.
         share: Share of the time of all operations, 0 to 1.
         call_s: Mean time of a call in seconds.
+        calls_of: Number of calls per execution of each operation; empty if calls of several
+            operations cannot be divided.
     """
 
     name: str
@@ -36,12 +39,14 @@ class CountedProgram:
     calls: float
     share: float
     call_s: float
+    calls_of: Mapping[str, float] = field(default_factory=dict)
 
 
 def counted_programs(
     case: Case,
     counted: Mapping[str, tuple[float, float]],
     callers: Callable[[str], Sequence[str]],
+    planned: Callable[[str], Mapping[str, float]] | None = None,
 ) -> list[CountedProgram]:
     """Return counted functions or triggers with their share of the run's time.
 
@@ -51,17 +56,30 @@ def counted_programs(
         case: The run.
         counted: Calls and seconds of each function or trigger in the measured part.
         callers: Returns the operations that may call a function or trigger; all if it returns none.
+        planned: Returns the calls per execution of each operation by its plans. They divide the
+            counted calls if their sum agrees with these.
     """
     whole_s = sum((op.seconds or 0.0) * op.passes for op in case.operations)
     programs = []
     for name, (calls, seconds) in counted.items():
-        operations = tuple(callers(name)) or tuple(case.shares)
+        calls_of = _agreeing(case, calls, {} if planned is None else planned(name))
+        operations = tuple(calls_of) or tuple(callers(name)) or tuple(case.shares)
         executions = sum(op.passes for op in case.operations if op.name in operations)
         if executions and whole_s and calls:
             share = min(1.0, seconds / whole_s)
-            per_execution = calls / executions
-            programs.append(CountedProgram(name, operations, per_execution, share, seconds / calls))
+            mean, call_s = calls / executions, seconds / calls
+            own = calls_of or ({operations[0]: mean} if len(operations) == 1 else {})
+            programs.append(CountedProgram(name, operations, mean, share, call_s, own))
     return programs
+
+
+def _agreeing(case: Case, calls: float, planned: Mapping[str, float]) -> dict[str, float]:
+    """Return the calls per execution that plans show; empty if their sum is not the counted one."""
+    passes = {op.name: op.passes for op in case.operations}
+    whole = sum(per_execution * passes.get(name, 0) for name, per_execution in planned.items())
+    if abs(whole - calls) > AGREEING_SHARE * calls:
+        return {}
+    return {name: number for name, number in planned.items() if number and passes.get(name)}
 
 
 def times_text(calls: float) -> str:
@@ -69,11 +87,3 @@ def times_text(calls: float) -> str:
     if abs(calls - 1) <= ONCE_WITHIN:
         return "once"
     return f"{calls:.2g} times" if calls < FEW_CALLS else f"{count_text(calls)} times"
-
-
-def execution_text(case: Case, operations: Iterable[str]) -> str:
-    """Return the executions to which calls refer, named if they are not those of all operations."""
-    names = list(operations)
-    if len(names) == len(case.operations):
-        return "execution"
-    return f"execution of {names_text(names)}"

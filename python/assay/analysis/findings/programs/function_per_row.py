@@ -9,12 +9,9 @@ from typing import TYPE_CHECKING
 
 from assay.analysis.findings.indexes.conditions import conjuncts, equal_columns
 from assay.analysis.findings.indexes.index_use import end_of_call, value_call
-from assay.analysis.findings.operation_shares import at_least
+from assay.analysis.findings.operation_shares import at_least, execution_text
 from assay.analysis.findings.plans.plan_time import timed_nodes
-from assay.analysis.findings.programs.counted_programs import (
-    counted_programs,
-    execution_text,
-)
+from assay.analysis.findings.programs.counted_programs import counted_programs
 from assay.analysis.plans.shown_calls import shows_call
 from assay.analysis.time.operation_tree import COMPUTING
 from assay.model.finding import Advice, Evidence
@@ -50,6 +47,10 @@ _JSON_KEY = re.compile(
 )
 _CALL = re.compile(r"(?<![\w.])(\w+)\s*\(")
 SCANS = ("scan", "index scan", "bitmap scan")
+# Join methods whose condition may call a function for each pair of rows.
+JOINS = ("nested loop", "hash join", "merge join")
+# The least share of rows that a random choice keeps.
+KEPT_MIN = 1e-6
 # Kind of advice: the engine may then compute the function once, and search an index for its value.
 STABLE: AdviceKind = "stable-function"
 # Keywords and aggregates that can stand before a parenthesis and are no function per row.
@@ -67,8 +68,11 @@ def find(case: Case) -> list[Finding]:
     """Return a finding for each expensive function, timed by the engine or by plans."""
     findings = [
         _finding(case, program)
-        for program in counted_programs(case, case.functions, partial(_callers, case))
-        if program.calls >= CALLS_MIN and not _is_of_trigger(case, program.name)
+        for program in counted_programs(
+            case, case.functions, partial(_callers, case), partial(_planned_calls, case)
+        )
+        if max(program.calls, *program.calls_of.values(), 0.0) >= CALLS_MIN
+        and not _is_of_trigger(case, program.name)
     ]
     findings += _plan_findings(case)
     return [finding for finding in findings if finding.effect_share >= EFFECT_MIN]
@@ -81,6 +85,52 @@ def _callers(case: Case, name: str) -> list[str]:
         for operation, text in case.statements.items()
         if operation in case.shares and name.lower() in text.lower()
     ]
+
+
+def _planned_calls(case: Case, name: str) -> dict[str, float]:
+    """Return the calls per execution of each operation by the conditions of its plans.
+
+    A condition calls the function for each row that the operator keeps or removes.
+    """
+    call = _call_of(name)
+    calls: dict[str, float] = {}
+    for operation in case.shares:
+        for plan in case.plans.get(operation, ()):
+            for node in plan.root.walk():
+                number = len(call.findall(node.condition or ""))
+                rows = (node.rows or 0.0) + (node.removed_rows or 0.0)
+                calls[operation] = calls.get(operation, 0.0) + number * rows
+    return calls
+
+
+def _call_of(name: str) -> re.Pattern[str]:
+    """Return the pattern of a call of a function in a condition."""
+    return re.compile(rf"\b{re.escape(name.rpartition('.')[2])}\(", re.IGNORECASE)
+
+
+def _calls_text(case: Case, program: CountedProgram) -> str:
+    """Return the calls of a function per execution, of each operation where they are known."""
+    calls_of = program.calls_of or {"": program.calls}
+    if len(calls_of) == 1:
+        (calls,) = calls_of.values()
+        return f"{count_text(calls)} times per {execution_text(case, program.operations)}"
+    shares = case.shares
+    largest = sorted(calls_of, key=lambda operation: -shares.get(operation, 0.0))[:NAMED_MAX]
+    parts = [f"{count_text(calls_of[name])} times per execution of {name}" for name in largest]
+    return " and ".join(parts)
+
+
+def _fractions(case: Case, program: CountedProgram) -> dict[str, float]:
+    """Return the share of each operation's time for the calls of a function."""
+    if program.calls_of:
+        return {
+            name: min(1.0, calls * program.call_s / case.seconds[name])
+            for name, calls in program.calls_of.items()
+            if case.seconds.get(name)
+        }
+    of_run = sum(case.shares.get(name, 0.0) for name in program.operations)
+    known = [name for name in program.operations if of_run and name in case.shares]
+    return {name: min(1.0, program.share / of_run) for name in known}
 
 
 def _is_of_trigger(case: Case, name: str) -> bool:
@@ -128,7 +178,12 @@ def _json_keys(timed: Timed) -> tuple[str, ...]:
         return ()
     if (node.seconds or 0.0) < ROW_S_MIN * _rows(node):
         return ()
-    bare = without_remarks(timed.plan.text)
+    return json_keys(timed.plan.text)
+
+
+def json_keys(text: str | None) -> tuple[str, ...]:
+    """Return the parts of a statement that read a key of a JSON document."""
+    bare = without_remarks(text)
     return tuple(dict.fromkeys(match[0].strip("(").strip() for match in _JSON_KEY.finditer(bare)))
 
 
@@ -196,36 +251,56 @@ def _compares_result(timed: Timed, name: str) -> bool:
     return call is not None and condition[call].partition("(")[0].endswith(name)
 
 
-def _without_call(case: Case, name: str, fractions: Mapping[str, float]) -> Advice | None:
-    """Return the advice to run operations without a function; None if all need its result."""
+def _without_call(
+    case: Case, program: CountedProgram, fractions: Mapping[str, float]
+) -> Advice | None:
+    """Return the advice to run operations without a function; None if that is not possible.
+
+    A call in a condition chooses rows. The advice then has the share of rows that it keeps, so that
+    a random choice of as many rows can stand for it.
+    """
+    name = program.name
     operations = [
         operation
         for operation in fractions
         if shows_call(case.statements.get(operation, ""), case.grammar, name)
     ]
+    values = {}
+    if not operations:
+        kept = {op: share for op in fractions if (share := _kept_share(case, program, op))}
+        operations = list(kept)
+        values = {"kept": ", ".join(f"{share:.6f}" for share in kept.values())}
     if not operations:
         return None
-    return Advice("ablation", name, {"operations": ", ".join(operations)}, case.of_run(fractions))
+    values = {"operations": ", ".join(operations), **values}
+    return Advice("ablation", name, values, case.of_run(fractions))
+
+
+def _kept_share(case: Case, program: CountedProgram, operation: str) -> float | None:
+    """Return the share of rows that the condition with a function keeps; None if not known.
+
+    The plans must show as many calls as the engine counted, in one condition.
+    """
+    calls = program.calls_of.get(operation)
+    nodes = [
+        node
+        for plan in case.plans.get(operation, ())
+        for node in plan.root.walk()
+        if _call_of(program.name).search(node.condition or "")
+    ]
+    if not calls or len(nodes) != 1 or nodes[0].operator not in (*SCANS, *JOINS):
+        return None
+    return max(KEPT_MIN, min(1.0, (nodes[0].rows or 0.0) / calls))
 
 
 def _finding(case: Case, program: CountedProgram) -> Finding:
     """Return a finding about a function, with its share of the operations that name it."""
-    name, calls, share = program.name, program.calls, program.share
-    of_run = sum(case.shares.get(op, 0.0) for op in program.operations)
-    fractions = at_least(
-        {op: min(1.0, share / of_run) for op in program.operations if of_run and op in case.shares},
-        NAMED_SHARE,
-    )
+    name, share, calls = program.name, program.share, _calls_text(case, program)
+    fractions = at_least(_fractions(case, program), NAMED_SHARE)
     effect = case.of_run(fractions)
-    claim = (
-        f"Function {name} is called {count_text(calls)} times per "
-        f"{execution_text(case, program.operations)} and took {percent_text(effect)} of the time"
-    )
+    claim = f"Function {name} is called {calls} and took {percent_text(effect)} of the time"
     evidence = [
-        Evidence(
-            f"{name}: {count_text(calls)} calls per {execution_text(case, program.operations)}",
-            "counter:functions",
-        ),
+        Evidence(f"{name} is called {calls}", "counter:functions"),
         Evidence(
             f"{name} took {percent_text(share)} of the time according to the engine's own timing",
             f"clock:{name}",
@@ -235,7 +310,7 @@ def _finding(case: Case, program: CountedProgram) -> Finding:
         f"write {name} as an expression of the statement, or call it for fewer rows: each call"
         f" takes {seconds_text(program.call_s)}"
     )
-    advice = _without_call(case, name, fractions)
+    advice = _without_call(case, program, fractions)
     if any(_compares_result(timed, name) for timed in timed_nodes(case)):
         if case.can(STABLE):
             advice = Advice(STABLE, name, {}, effect)

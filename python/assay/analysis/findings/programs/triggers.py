@@ -7,11 +7,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from assay.analysis.findings.advising import index_advice
-from assay.analysis.findings.programs.counted_programs import (
-    counted_programs,
-    execution_text,
-    times_text,
-)
+from assay.analysis.findings.operation_shares import execution_text
+from assay.analysis.findings.plans.captured_plan import captured_seconds
+from assay.analysis.findings.programs.counted_programs import counted_programs, times_text
 from assay.analysis.findings.programs.trigger_texts import (
     CHEAPER,
     cheaper_text,
@@ -91,6 +89,33 @@ def _fraction(case: Case, operation: str, seconds: float) -> float:
     return min(1.0, seconds / whole) * case.computing(operation) if whole else 0.0
 
 
+def _timed_seconds(case: Case, plan: Plan, trigger: Trigger) -> float:
+    """Return the seconds of a trigger in an execution of median time.
+
+    A plan that is captured takes longer than a timed execution, above all in a new session.
+    """
+    timed = case.seconds.get(plan.operation)
+    if timed is None or not _is_slower(case, plan):
+        return trigger.seconds
+    return timed * _fraction(case, plan.operation, trigger.seconds)
+
+
+def _is_slower(case: Case, plan: Plan) -> bool:
+    """Return True if an operation took longer when its plan was captured than its median."""
+    captured, timed = captured_seconds(case, plan.operation), case.seconds.get(plan.operation)
+    return captured is not None and timed is not None and captured > timed
+
+
+def _scaled_text(case: Case, plan: Plan) -> str:
+    """Return how times of a plan become those of an execution; empty if the plan was no slower."""
+    if not _is_slower(case, plan):
+        return ""
+    return (
+        " when its plan was captured; its time is scaled to that of a median execution, "
+        f"{seconds_text(case.seconds[plan.operation])}"
+    )
+
+
 def _for_key(
     case: Case, check: Trigger, fractions: Mapping[str, float]
 ) -> tuple[str, Advice | None]:
@@ -140,12 +165,13 @@ def _finding(case: Case, fired: list[tuple[Plan, Trigger]]) -> Finding:
         advice = Advice("trigger", first.name, {"table": first.table}, effect)
     claim = (
         f"{percent_text(case.of_run(fractions))} of the time was spent in {what}: "
-        f"{seconds_text(first.seconds)} for {calls_text(first.calls)} in {plan.operation}"
+        f"{seconds_text(_timed_seconds(case, plan, first))} for {calls_text(first.calls)} in "
+        f"{plan.operation}"
     )
     evidence = [
         Evidence(
             f"{trigger.constraint or trigger.name} took {seconds_text(trigger.seconds)} of the "
-            f"statement's {seconds_text(of.execution_s or 0.0)}",
+            f"statement's {seconds_text(of.execution_s or 0.0)}" + _scaled_text(case, of),
             f"plan:{of.operation}",
         )
         for of, trigger in fired

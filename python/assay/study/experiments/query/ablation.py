@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 from assay.engines.advice import CannotError
 from assay.model.errors import UsageError
 from assay.study.experiments.contract import ChangedRun, Experiment
+from assay.study.experiments.query.form import in_other_form
 from assay.workloads.choosing import only
 from assay.workloads.discovery import find_workload
+from assay.workloads.rewriting.pieces import CHOSEN, FUNCTION
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,13 +20,26 @@ if TYPE_CHECKING:
     from assay.running.asked.request import RunRequest
 
 
+# Value of the advice with the share of rows that the condition keeps in each operation.
+KEPT = "kept"
+
+
 def _follow(request: RunRequest, advice: Advice, engine: EngineFolder) -> ChangedRun:
     # The engine may report the name with its schema.
-    part = f"function:{advice.subject.rpartition('.')[2].lower()}"
+    function = advice.subject.rpartition(".")[2].lower()
     named = [name.strip() for name in advice.values.get("operations", "").split(",")]
+    label = f"without {advice.subject}"
+    if KEPT in advice.values:
+        shares = advice.values[KEPT].split(",")
+        changed = request
+        for name, share in zip(named, shares, strict=True):
+            part = f"{CHOSEN}:{function}:{share.strip()}"
+            changed = in_other_form(changed, engine, name, part)
+        return ChangedRun(label, changed)
+    part = f"{FUNCTION}:{function}"
     operations = removable(request, engine, named, part)
     removed = [*request.remove, *(f"{name}/{part}" for name in operations)]
-    return ChangedRun(f"without {advice.subject}", request.changed(remove=removed))
+    return ChangedRun(label, request.changed(remove=removed))
 
 
 def removable(
@@ -57,7 +72,8 @@ def _parts(request: RunRequest, engine: EngineFolder, operation: str) -> set[str
 experiment = Experiment(
     kind="ablation",
     changes="the computation of a query and therefore its result, which is not verified",
-    set_up="the query is sent without the call",
+    set_up="the query is sent without the call, or with a random choice of as many rows in the "
+    "place of the condition that calls",
     undo="nothing stays",
     follow=_follow,
     gain_means="the gain is an upper limit, because what replaces the removed part takes time, too",

@@ -17,17 +17,17 @@ if TYPE_CHECKING:
 
 
 def in_other_form(
-    request: RunRequest, engine: EngineFolder, operation: str, part: str
+    request: RunRequest, engine: EngineFolder, operation: str, *parts: str
 ) -> RunRequest:
-    """Return a run's request in which an operation has a part in another form.
+    """Return a run's request in which an operation has these parts in another form.
 
     A running server or a user's database file is asked for the schema of its tables.
 
     Raises:
-        CannotError: If the query has no such part, or if the other form could have another result.
+        CannotError: If the query lacks such a part, or if the other form could have another result.
         EngineError: If the server cannot be reached.
     """
-    changed = request.changed(remove=[*request.remove, f"{operation}/{part}"])
+    changed = request.changed(remove=[*request.remove, *(f"{operation}/{part}" for part in parts)])
     try:
         if request.dsn is None:
             workload = without_parts(find_workload(request.workload), changed.remove)
