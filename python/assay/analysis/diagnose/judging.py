@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from assay.analysis.operations import geometric_mean
-from assay.analysis.stats.anytime import anytime_interval, bounded_interval, values_min
+from assay.analysis.stats.anytime import Sample, bounded_interval, sample_interval, values_min
 from assay.analysis.try_.trial import Gain, judged_times
 
 if TYPE_CHECKING:
@@ -253,7 +253,7 @@ def _gain(pairs: Sequence[tuple[float | None, float | None]], alpha: float) -> G
     if not logs or before_s is None:
         return None
     times = math.exp(math.fsum(logs) / len(logs))
-    ends = _ends(logs, alpha)
+    ends = _ends(Sample.of(logs), alpha)
     interval = None if ends is None else (1 - math.exp(ends[1]), 1 - math.exp(ends[0]))
     return Gain(before_s, before_s * times, 1 - times, interval)
 
@@ -263,9 +263,9 @@ def rounds_min(alpha: float) -> int:
     return values_min((1 - BOUNDED_PART) * alpha)
 
 
-def _ends(logs: Sequence[float], alpha: float) -> tuple[float, float] | None:
+def _ends(logs: Sample, alpha: float) -> tuple[float, float] | None:
     """Return the interval of the mean logarithm, by the measured noise or by its assumed bound."""
-    measured = anytime_interval(logs, (1 - BOUNDED_PART) * alpha)
+    measured = sample_interval(logs, (1 - BOUNDED_PART) * alpha)
     bounded = bounded_interval(logs, BOUNDED_PART * alpha, NOISE_MAX)
     if measured is None or bounded is None:
         return measured or bounded
@@ -291,21 +291,11 @@ def _rounds_needed(logs: Sequence[float], alpha: float, room: float) -> int | No
 
     `room` is the distance of the logarithms' mean from the value that separates two verdicts.
     """
-    count = len(logs)
-    if count < 2:  # noqa: PLR2004 - one round has no spread
+    seen = Sample.of(logs)
+    if seen.count < 2:  # noqa: PLR2004 - one round has no spread
         return None
-    mean = math.fsum(logs) / count
-    deviation = math.sqrt(math.fsum((value - mean) ** 2 for value in logs) / (count - 1))
-    for rounds in range(count + 1, ROUNDS_MAX + 1):
-        # The interval depends only on mean and deviation, so any sample with both will do.
-        spread = deviation * math.sqrt((rounds - 1) / rounds)
-        ends = _ends(_alike(mean, spread, rounds), alpha)
+    for rounds in range(seen.count + 1, ROUNDS_MAX + 1):
+        ends = _ends(replace(seen, count=rounds), alpha)
         if ends is not None and (ends[1] - ends[0]) / 2 < room:
             return rounds
     return None
-
-
-def _alike(mean: float, spread: float, count: int) -> list[float]:
-    """Return a sample with a given mean and spread: half of the values above, half below."""
-    odd = [mean] if count % 2 else []
-    return [mean + spread] * (count // 2) + [mean - spread] * (count // 2) + odd

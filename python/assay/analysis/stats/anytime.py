@@ -8,6 +8,7 @@ zero, the error rate is far higher than stated.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -19,7 +20,43 @@ if TYPE_CHECKING:
 EFFECT_VARIANCE = 10.0
 
 
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """The facts of some values on which an interval of their mean depends.
+
+    Attributes:
+        count: Number of values.
+        mean: Mean of the values; 0 without any.
+        deviation: Standard deviation of the values; 0 for fewer than two.
+    """
+
+    count: int
+    mean: float
+    deviation: float
+
+    @classmethod
+    def of(cls, values: Sequence[float]) -> Sample:
+        """Return the sample of these values."""
+        count = len(values)
+        mean = math.fsum(values) / max(1, count)
+        squares = math.fsum((value - mean) ** 2 for value in values)
+        return cls(count, mean, math.sqrt(squares / max(1, count - 1)))
+
+
 def anytime_interval(values: Sequence[float], alpha: float) -> tuple[float, float] | None:
+    """Return an interval of the mean of values that stays valid however often it is computed.
+
+    Args:
+        values: One value for each round, in the order of rounds.
+        alpha: Probability that the interval is wrong at any time, above 0 and below 1.
+
+    Returns:
+        The interval of `sample_interval`.
+    """
+    return sample_interval(Sample.of(values), alpha)
+
+
+def sample_interval(sample: Sample, alpha: float) -> tuple[float, float] | None:
     """Return an interval of the mean that stays valid however often it is computed.
 
     The interval contains all means that the Bayes factor of Student's t, with a normal prior of
@@ -28,25 +65,24 @@ def anytime_interval(values: Sequence[float], alpha: float) -> tuple[float, floa
     inequality bounds its maximum.
 
     Args:
-        values: One value for each round, in the order of rounds.
+        sample: The values of all rounds so far.
         alpha: Probability that the interval is wrong at any time, above 0 and below 1.
 
     Returns:
         The ends of the interval. None as long as any mean is possible, with one or very few
         rounds.
     """
-    count = len(values)
+    count = sample.count
     ratio, bound = _ratio(count), _bound(count, alpha)
     if bound >= ratio:
         return None
-    mean, deviation = _spread(values)
     quantile = math.sqrt((count - 1) * (bound - 1) / (1 - bound / ratio))
-    half = quantile * deviation / math.sqrt(count)
-    return mean - half, mean + half
+    half = quantile * sample.deviation / math.sqrt(count)
+    return sample.mean - half, sample.mean + half
 
 
 def bounded_interval(
-    values: Sequence[float], alpha: float, deviation_max: float
+    sample: Sample, alpha: float, deviation_max: float
 ) -> tuple[float, float] | None:
     """Return an interval of the mean that stays valid, if the noise has a known upper bound.
 
@@ -54,7 +90,7 @@ def bounded_interval(
     by 1 / alpha (Robbins 1970; Howard et al. 2021), so that it needs no estimate of the noise.
 
     Args:
-        values: One value for each round, in the order of rounds.
+        sample: The values of all rounds so far.
         alpha: Probability that the interval is wrong at any time, above 0 and below 1.
         deviation_max: Upper bound of the standard deviation of a value, which is assumed.
 
@@ -62,16 +98,12 @@ def bounded_interval(
         The ends of the interval. None without two values, or if their standard deviation is
         larger than the bound.
     """
-    count = len(values)
-    if count < 2:  # noqa: PLR2004 - one value has no spread
+    if sample.count < 2 or sample.deviation > deviation_max:  # noqa: PLR2004 - one has no spread
         return None
-    mean, deviation = _spread(values)
-    if deviation > deviation_max:
-        return None
-    ratio = _ratio(count)
+    ratio = _ratio(sample.count)
     squares = ratio / EFFECT_VARIANCE * math.log(ratio / alpha**2)
-    half = deviation_max * math.sqrt(squares) / count
-    return mean - half, mean + half
+    half = deviation_max * math.sqrt(squares) / sample.count
+    return sample.mean - half, sample.mean + half
 
 
 def values_min(alpha: float) -> int:
@@ -84,13 +116,6 @@ def values_min(alpha: float) -> int:
     while _bound(count, alpha) >= _ratio(count):
         count += 1
     return count
-
-
-def _spread(values: Sequence[float]) -> tuple[float, float]:
-    """Return the mean of values and their standard deviation."""
-    mean = math.fsum(values) / len(values)
-    squares = math.fsum((value - mean) ** 2 for value in values)
-    return mean, math.sqrt(squares / (len(values) - 1))
 
 
 def _ratio(count: int) -> float:
