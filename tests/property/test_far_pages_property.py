@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Sequence
+from typing import Any
 
-import duckdb
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.workloads.rewriting import without
 from assay.workloads.rewriting.declared import declared_tables
+from tests.in_memory import ENGINES, tables_in
 
 TABLE = (
     "create table t (id integer not null primary key, a integer, b varchar not null, c integer not"
@@ -44,15 +44,8 @@ def pages(draw: st.DrawFn) -> str:
     return " ".join(("select", named, "from t", condition, "order by", ", ".join(order), page))
 
 
-def rows_of(engine: str, rows: Sequence[Row], sql: str) -> list[tuple[object, ...]]:
-    connect = sqlite3.connect(":memory:") if engine == "sqlite" else duckdb.connect()
-    try:
-        connect.execute(TABLE)
-        for row in rows:
-            connect.execute("insert into t values (?, ?, ?, ?, ?, 7)", row)
-        return list(connect.execute(sql).fetchall())
-    finally:
-        connect.close()
+def rows_of(connected: Any, sql: str) -> list[tuple[object, ...]]:
+    return list(connected.execute(sql).fetchall())
 
 
 @given(ROWS, pages())
@@ -60,8 +53,10 @@ def rows_of(engine: str, rows: Sequence[Row], sql: str) -> list[tuple[object, ..
 def test_a_look_up_returns_the_rows_of_a_page_in_their_order(
     rows: Sequence[Row], asked: str
 ) -> None:
-    for engine in ("sqlite", "duckdb"):
+    filled = {"t": (TABLE, [(*row, 7) for row in rows])}
+    for engine in ENGINES:
         tables = declared_tables((TABLE,), (engine,))
         rewritten = without(asked, (engine,), ["far-page"], tables).text
         assert "page_key" in rewritten
-        assert rows_of(engine, rows, rewritten) == rows_of(engine, rows, asked), rewritten
+        with tables_in(engine, filled) as connected:
+            assert rows_of(connected, rewritten) == rows_of(connected, asked), rewritten

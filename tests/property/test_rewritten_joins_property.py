@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
-import duckdb
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.workloads.rewriting import without
+from tests.in_memory import ENGINES, tables_in
 
 TABLES = {"t": ("a", "b", "c"), "u": ("k", "d", "e")}
 Row = tuple[int | None, str | None, int | None]
@@ -36,30 +36,33 @@ GROUPED = ["count(*)", "sum(u.e)", "max(t.b)", "count(distinct d)", "min(t.a + u
 
 @dataclass
 class Data:
-    """The rows of two tables, and engines that have them."""
+    """The rows of two tables."""
 
     t: Sequence[Row]
     u: Sequence[Row]
 
-    def rows(self, engine: str, sql: str) -> list[str]:
-        """Execute a query on an engine; return its rows as sorted texts."""
-        connect = sqlite3.connect(":memory:") if engine == "sqlite" else duckdb.connect()
-        try:
-            for table, (first, second, third) in TABLES.items():
-                connect.execute(
-                    f"create table {table} ({first} integer, {second} varchar, {third} integer)"
-                )
-                for row in getattr(self, table):
-                    connect.execute(" ".join(("insert into", table, "values (?, ?, ?)")), row)
-            return sorted(map(repr, connect.execute(sql).fetchall()))
-        finally:
-            connect.close()
-
     def check(self, part: str, asked: str) -> None:
         """Assert that the query with the join in another form returns the same rows."""
-        for engine in ("sqlite", "duckdb"):
+        for engine in ENGINES:
             rewritten = without(asked, (engine,), [part], TABLES).text
-            assert self.rows(engine, rewritten) == self.rows(engine, asked), rewritten
+            with tables_in(engine, self.tables) as connected:
+                assert sorted_rows(connected, rewritten) == sorted_rows(connected, asked), rewritten
+
+    @property
+    def tables(self) -> dict[str, tuple[str, Sequence[Row]]]:
+        """The definition and the rows of each table."""
+        return {
+            table: (
+                f"create table {table} ({first} integer, {second} varchar, {third} integer)",
+                getattr(self, table),
+            )
+            for table, (first, second, third) in TABLES.items()
+        }
+
+
+def sorted_rows(connected: Any, sql: str) -> list[str]:
+    """Execute a query; return its rows as sorted texts."""
+    return sorted(map(repr, connected.execute(sql).fetchall()))
 
 
 DATA = st.builds(Data, ROWS, ROWS)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Sequence
+from typing import Any
 
-import duckdb
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.workloads.rewriting import without
 from assay.workloads.rewriting.declared import declared_tables
+from tests.in_memory import ENGINES, tables_in
 
 TABLE = (
     "create table t (id integer not null primary key, g integer, k integer, d integer not null,"
@@ -73,23 +73,18 @@ def joins(draw: st.DrawFn) -> str:
     return " ".join(("select r.id, r.d,", shown, "from t r, t s where", where, end))
 
 
-def rows_of(engine: str, rows: Sequence[Row], sql: str) -> list[str]:
-    connect = sqlite3.connect(":memory:") if engine == "sqlite" else duckdb.connect()
-    try:
-        connect.execute(TABLE)
-        for number, row in enumerate(rows):
-            connect.execute("insert into t values (?, ?, ?, ?, ?)", (number, *row))
-        return sorted(map(repr, connect.execute(sql).fetchall()))
-    finally:
-        connect.close()
+def rows_of(connected: Any, sql: str) -> list[str]:
+    return sorted(map(repr, connected.execute(sql).fetchall()))
 
 
 def check(rows: Sequence[Row], asked: str, *, declared: bool = True) -> None:
-    for engine in ("sqlite", "duckdb"):
+    filled = {"t": (TABLE, [(number, *row) for number, row in enumerate(rows)])}
+    for engine in ENGINES:
         tables = declared_tables((TABLE,), (engine,)) if declared else {}
         rewritten = without(asked, (engine,), ["running-total"], tables).text
         assert "OVER (" in rewritten
-        assert rows_of(engine, rows, rewritten) == rows_of(engine, rows, asked), rewritten
+        with tables_in(engine, filled) as connected:
+            assert rows_of(connected, rewritten) == rows_of(connected, asked), rewritten
 
 
 @given(ROWS, subqueries(), st.booleans())
