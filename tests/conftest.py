@@ -76,6 +76,17 @@ def long_tests() -> list[str]:
     return [line for line in lines if not line.startswith("#")]
 
 
+def pytest_collection_finish() -> None:
+    """Has garbage collections pass over modules and collected tests, which live until the end."""
+    gc.collect()
+    gc.freeze()
+
+
+def pytest_unconfigure() -> None:
+    """Has the last garbage collections find what native libraries complain about otherwise."""
+    gc.unfreeze()
+
+
 @cache
 def stream_schema(stream: str) -> pa.Schema:
     """The columns of a stream as the compiled core declares them."""
