@@ -25,6 +25,8 @@ CHANGES_DIR = "changes"
 JOURNAL_SUFFIX = ".json"
 UNDO_PROGRAM = Path(__file__).absolute().parents[1] / "changes" / "undo.py"
 SEGMENTS = Path("/proc/sysvipc/shm")
+# Place of the number of attached processes in a line of this file.
+ATTACHED = 6
 MEMORY_PROGRAM = Path(__file__).absolute().with_name("shared_memory.py")
 
 
@@ -76,7 +78,8 @@ def free_memory(directory: Path) -> None:
         segments = SEGMENTS.read_bytes().splitlines()[1:]
     except OSError:  # this kernel has no such memory
         return
-    if not segments:
+    # A server's processes are attached to its segment, so one that is in use is not abandoned.
+    if all(int(segment.split()[ATTACHED]) for segment in segments):
         return
     program = [sys.executable, "-I", "-S", str(MEMORY_PROGRAM), str(directory)]
     subprocess.run(program, stdin=subprocess.DEVNULL, check=False)

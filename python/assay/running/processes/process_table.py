@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import os
 import signal
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 
-@dataclass(frozen=True)
-class Process:
-    """One line of /proc/<pid>/stat; `start_ticks` (since boot) detects a reused pid."""
+class Process(NamedTuple):
+    """One line of /proc/<pid>/stat; `start_ticks` (since boot) detects a reused pid.
+
+    It is no dataclass: their module takes a fifth of the time in which a guardian starts.
+    """
 
     pid: int
     state: str
