@@ -20,6 +20,8 @@ COMPUTED = "select max(i * 7 % 11) from (select generate_series(1, 400000) as i)
 SAVE = ";\n".join(5 * ["insert into readings values (1, 20)"])
 READINGS = "create table readings (id integer, value integer);\n"
 TOGETHER = "save in one transaction"
+# A verdict takes two rounds, and a host that is busy with other things takes long for them.
+BUDGETS = ("20s", "35s", "1m")
 PIPELINED, PREPARED = "statements pipelined", "statements prepared"
 # Planning a join of eight tables takes far longer than seeing that no row has this number.
 MANY_JOINS = """select count(*) from pg_class as c
@@ -49,6 +51,15 @@ def basket(tmp_path: Path) -> Path:
 def diagnosed(lab: Lab, *asked: str) -> dict[str, Any]:
     document: dict[str, Any] = json.loads(lab.assay("diagnose", *asked, "--json").stdout)
     lab.assert_nothing_left()
+    return document
+
+
+def diagnosed_until(lab: Lab, change: str, *asked: str) -> dict[str, Any]:
+    """Diagnose until a change has a verdict; each command goes on where the one before ended."""
+    for budget in BUDGETS:
+        document = diagnosed(lab, *asked, "--budget", budget)
+        if tried_in(document).get(change, {}).get("verdict") in {"confirmed", "refuted"}:
+            break
     return document
 
 
@@ -257,14 +268,12 @@ def test_a_join_by_alternatives_is_sent_as_a_union_of_joins(
     (folder / "schema").mkdir()
     (folder / "schema" / "tables.sql").write_text(PEOPLE, encoding="utf-8")
     is_cause = " or " in condition
-    budget = "1m" if is_cause else "30s"
-    given = (str(folder), "--engine", "duckdb", "--min-time", "300ms", "--budget", budget)
+    given = (str(folder), "--engine", "duckdb", "--min-time", "300ms")
     with server_laboratory(server_place) as lab:
-        document = diagnosed(lab, *given)
         if not is_cause:
-            assert AS_UNION not in json.dumps(document)
+            assert AS_UNION not in json.dumps(diagnosed(lab, *given, "--budget", "30s"))
             return
-        tried = tried_in(document)[AS_UNION]
+        tried = tried_in(diagnosed_until(lab, AS_UNION, *given))[AS_UNION]
         assert tried["key"] == "either-join:matches"
         # Two hash joins instead of 40 million pairs save nearly all of the time.
         assert tried["verdict"] == "confirmed", tried["says"]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.e2e.conftest import server_laboratory
-from tests.e2e.test_experiments import diagnosed, tried_in
+from tests.e2e.test_experiments import diagnosed, diagnosed_until, tried_in
 from tests.e2e.test_running_server import folder_of
 
 SALES = (
@@ -24,15 +24,26 @@ INDEX = "index of visits (who, day)"
 
 
 def diagnosis(
-    server_place: Path, place: Path, engine: str, tables: str, query: str, *asked: str
+    server_place: Path,
+    place: Path,
+    engine: str,
+    tables: str,
+    query: str,
+    *asked: str,
+    until: str | None = None,
 ) -> dict[str, dict[str, Any]]:
-    """Return the tried changes of the first step of a query's diagnosis."""
+    """Return the tried changes of the first step of a query's diagnosis.
+
+    It goes on until one of them has a verdict, or ends after 15 s if none is named.
+    """
     folder = folder_of(place, query=query)
     (folder / "schema").mkdir()
     (folder / "schema" / "tables.sql").write_text(tables, encoding="utf-8")
     with server_laboratory(server_place) as lab:
-        given = (str(folder), "--engine", engine, "--min-time", "300ms")
-        return tried_in(diagnosed(lab, *given, *asked))
+        given = (str(folder), "--engine", engine, "--min-time", "300ms", *asked)
+        if until is None:
+            return tried_in(diagnosed(lab, *given, "--budget", "15s"))
+        return tried_in(diagnosed_until(lab, until, *given))
 
 
 @pytest.mark.parametrize(
@@ -44,9 +55,11 @@ def test_the_run_without_a_given_setting(
     server_place: Path, tmp_path: Path, setting: str, *, is_cause: bool
 ) -> None:
     """All rows are sorted for ten of them, or the setting changes nothing."""
-    asked = ("--set", setting, "--budget", "40s" if is_cause else "15s")
-    tried = diagnosis(server_place, tmp_path, "duckdb", SALES, CHEAPEST, *asked)
-    found = tried[f"{setting.partition('=')[0]} not set"]
+    change = f"{setting.partition('=')[0]} not set"
+    until = change if is_cause else None
+    asked = ("--set", setting)
+    tried = diagnosis(server_place, tmp_path, "duckdb", SALES, CHEAPEST, *asked, until=until)
+    found = tried[change]
     assert found["key"] == "given-option"
     assert (found["verdict"] == "confirmed") is is_cause, found["says"]
     if is_cause:
@@ -66,8 +79,8 @@ def test_an_index_that_the_optimiser_uses(
     server_place: Path, tmp_path: Path, query: str, *, is_cause: bool
 ) -> None:
     """Groups come in order from an index, so that nothing is sorted."""
-    asked = ("--budget", "40s" if is_cause else "15s")
-    tried = diagnosis(server_place, tmp_path, "sqlite", VISITS, query, *asked)
+    until = INDEX if is_cause else None
+    tried = diagnosis(server_place, tmp_path, "sqlite", VISITS, query, until=until)
     assert (INDEX in tried) is is_cause
     if is_cause:
         assert tried[INDEX]["key"] == "tried-index:query"
