@@ -7,6 +7,7 @@ begin at one moment and take `beside` times as long for each operation.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -187,8 +188,9 @@ def _event(key: tuple[str, int, str], variant: int, begun: int, ended: int) -> d
     }
 
 
+@cache
 def tpch() -> Workload:
-    """TPC-H as it ships."""
+    """TPC-H as it ships, read once for all runs that are made up."""
     return find_workload("tpch")
 
 
