@@ -35,7 +35,7 @@ def _follow(request: RunRequest, advice: Advice, engine: EngineFolder) -> Change
 
 experiment = Experiment(
     kind=KIND,
-    changes="the character set and the collation of a column, and the type of a number",
+    changes="the character set, the collation or the type of a column",
     set_up=SET_UP,
     undo=UNDO,
     follow=_follow,

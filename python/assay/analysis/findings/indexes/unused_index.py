@@ -9,10 +9,17 @@ from assay.analysis.findings.advising import index_words
 from assay.analysis.findings.indexes.index_use import (
     Unused,
     hidden_at_join,
+    unlike_at_join,
     unused_advice,
     unused_index,
 )
-from assay.analysis.findings.indexes.join_index import join_fraction, rows_read, wasteful_joins
+from assay.analysis.findings.indexes.join_index import (
+    compared_pair,
+    join_fraction,
+    joined_rows,
+    rows_read,
+    wasteful_joins,
+)
 from assay.analysis.findings.plans.plan_time import Timed, timed_nodes
 from assay.analysis.time.operation_tree import COMPUTING
 from assay.model.finding import Evidence
@@ -52,10 +59,15 @@ def _join_findings(case: Case) -> list[Finding]:
     nodes = timed_nodes(case)
     findings = []
     for join, scan in wasteful_joins(case, nodes):
-        unused = hidden_at_join(case, join, scan)
+        unused = hidden_at_join(case, join, scan) or _unlike(case, join, scan)
         if unused is not None:
             findings.append(_join_finding(case, join, scan, unused, nodes))
     return findings
+
+
+def _unlike(case: Case, join: Timed, scan: PlanNode) -> Unused | None:
+    compared = compared_pair(join, scan)
+    return None if compared is None else unlike_at_join(case, join, *compared)
 
 
 def _join_finding(
@@ -67,14 +79,13 @@ def _join_finding(
     claim = (
         f"Index {index.text} is not used for a join of {operation}: {unused.why}. Reading "
         f"{count_text(rows_read(scan))} rows of {index.table} to find "
-        f"{count_text(join.node.rows)} took {percent_text(effect)} of the time"
+        f"{count_text(joined_rows(join.node))} took {percent_text(effect)} of the time"
     )
+    pair = compared_pair(join, scan) or ()
+    condition = join.node.condition or " = ".join(pair)
     evidence = [
         Evidence(f"{index.table} has the index {index.text}", f"catalogue:{index.table}"),
-        Evidence(
-            f"{join.node.native} of {operation} joins by {join.node.condition}",
-            f"plan:{operation}",
-        ),
+        Evidence(f"{join.node.native} of {operation} joins by {condition}", f"plan:{operation}"),
     ]
     return _of(case, unused, claim, fractions, evidence)
 
