@@ -18,8 +18,8 @@ JOIN = (
 
 
 NUMBERS = (
-    "with recursive numbers (value) as (select 1 union all select value + 1 from numbers "
-    "where value < 20000) "
+    "create table numbers as with recursive n (value) as "
+    "(select 1 union all select value + 1 from n where value < 20000) select value from n"
 )
 
 
@@ -34,8 +34,9 @@ def database(column: str) -> apsw.Connection:
     for statement in (
         "create table product (id integer primary key, category int)",
         f"create table sale (id integer primary key, ref text, {column} not null, qty int)",
-        f"{NUMBERS} insert into product select value, value % 20 from numbers",
-        f"{NUMBERS} insert into sale select value, 'r', cast(value as text), 1 from numbers",
+        NUMBERS,
+        "insert into product select value, value % 20 from numbers",
+        "insert into sale select value, 'r', cast(value as text), 1 from numbers",
         "create index sale_product on sale (product_ref)",
         "create index product_category on product (category)",
         "analyze",
