@@ -67,6 +67,7 @@ BY_NAME = {
     "union-duplicates",
     "filter-after-recursion",
     "filter-after-window",
+    "ranked-rows",
     "rate-held",
     "repeated-walk",
     "row-order",

@@ -139,6 +139,19 @@ class TestIndexes:
     def test_those_that_a_query_could_use_are_created(self, tmp_path: Path) -> None:
         assert self.searched(tmp_path) == [further.ALL_INDEXES]
 
+    def test_the_same_columns_are_created_once(self, tmp_path: Path) -> None:
+        """One subquery finds rows by all of them, and the other one only reads the last one."""
+        text = (
+            "select x.c from (select c from t where a = 1 and b = 2) as x "
+            "join (select C from T where A = 1 and B = 2 and C > 3) as y on y.c = x.c"
+        )
+        request = of_folder(tmp_path, text, "postgresql")
+        run = Run(write_run(tmp_path / "runs"))
+        (change,) = further_candidates(run, request, [], request)
+        (label,) = change.request.prepare
+        parts = label.removeprefix("index of ").split(" and ")
+        assert len(parts) == len({part.lower() for part in parts})
+
     @pytest.mark.parametrize(
         ("index", "is_tried"),
         [

@@ -118,3 +118,15 @@ def test_an_expression_that_is_computed_once_is_a_value() -> None:
     condition = "filter (t.pad = <cache>(concat('x',8123,'y')))"
     assert indexable(condition, "t") == ("pad",)
     assert indexable("filter (t.pad = concat('x',t.k))", "t") == ()
+
+
+def test_a_limit_stops_no_operator_below_a_sort() -> None:
+    scan = TOLD["query_plan"]["inputs"][0]
+    ordered = {"access_type": "sort", "sort_fields": ["v"], "actual_rows": 5.0, "inputs": [scan]}
+    limited = {"access_type": "limit", "actual_rows": 5.0, "inputs": [ordered]}
+    root = normalised(json.dumps({"query_plan": limited}), "q", 0, "q-0.json").root
+    assert [(node.operator, node.cut_short) for node in root.walk()] == [
+        ("limit", False),
+        ("sort", True),
+        ("scan", False),
+    ]

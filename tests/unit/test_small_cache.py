@@ -39,6 +39,16 @@ def test_missed_pages_take_the_kernels_time() -> None:
     assert finding.settle is None
 
 
+def test_waits_for_a_cpu_of_a_busy_host_are_no_reading() -> None:
+    counters = counted(buffer_hits=1e6, buffer_reads=1e6, buffer_read_bytes=1e6 * PAGE_BYTES)
+    copying = operation(cpu_system=0.14, cpu_user=0.25, run_queue=0.61)
+    times = passes({"q1": [5.0, 5.0]})
+    (finding,) = small_cache.find(case(copying, counters=counters, executions=times))
+    assert finding.effect_share == pytest.approx(0.14)
+    assert finding.saved == (pytest.approx(0.14), pytest.approx(0.14 / 0.39))
+    assert finding.evidence[0].says == "14 % of the time was in the kernel"
+
+
 def test_the_kernel_works_no_longer_for_missed_pages_than_copies_of_them_take() -> None:
     """Rows of 3 kB in pages of 512 bytes: SQLite reads most of a row past its cache."""
     (finding,) = small_cache.find(reading(2e6, page_bytes=512))

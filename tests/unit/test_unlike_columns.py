@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from assay.analysis.findings.indexes import unused_index
+from assay.analysis.findings.case import Case
+from assay.analysis.findings.indexes import join_index, unused_index
 from assay.model.catalogue import Collation, Index
 from assay.model.finding import Finding
 from assay.model.plan import PlanNode
@@ -192,3 +193,74 @@ def test_a_text_and_a_number_without_collations(
 ) -> None:
     findings = joined(driven(), collations={}, column_types=types)
     assert ["customers.code is text" in finding.claim for finding in findings] == [True] * count
+
+
+SALE_TYPES = {
+    "sale": {"id": "int", "product_ref": "text"},
+    "product": {"id": "int", "category": "int"},
+}
+SALES = "select count(*) from product p join sale s on s.product_ref = p.id where p.category = $1"
+SALE = Index("sale", "sale_product", ("product_ref", "sold_on"))
+PRODUCT = Index("product", "rowid", ("id",), unique=True)
+
+
+def sales(
+    types: dict[str, dict[str, str]] = SALE_TYPES,
+    text: str = SALES,
+    kept: float = 1_000.0,
+    *indexes: Index,
+) -> Case:
+    """As SQLite planned it: each sale is read, and its product is looked up by the number."""
+    scan = node("scan", object="sale", rows=300_000.0, removed_rows=0.0)
+    facts = {"rows": kept, "removed_rows": 300_000.0 - kept, "condition": "rowid=?"}
+    looked_up = node("index scan", object="product", loops=300_000.0, **facts)
+    join = plan(node("nested loop", scan, looked_up), text=text, execution_s=1.0, timed=False)
+    return case(
+        operation(overrides=ONE_SECOND),
+        plans=plans(join),
+        indexes={"sale": indexes or (SALE,), "product": (PRODUCT,)},
+        column_types=types,
+        advice={"statements": {"alike-columns": "conf/advice/alike_columns.sql", "index": "i"}},
+    )
+
+
+def test_a_text_that_a_whole_scan_compares_with_a_key() -> None:
+    (finding,) = unused_index.find(sales())
+    assert "sale.product_ref is text, product.id is a number" in finding.claim
+    assert "Reading 300 k rows of sale to find 1 k took 100 % of the time" in finding.claim
+    assert finding.settle is None
+    assert finding.advice is not None
+    assert (finding.advice.kind, finding.advice.subject) == ("alike-columns", "sale")
+    assert finding.advice.values == {"columns": "product_ref", "like": "product.id"}
+    assert join_index.find(sales()) == []
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        pytest.param(sales({**SALE_TYPES, "sale": {"product_ref": "int"}}), id="both are numbers"),
+        pytest.param(sales({}), id="types are not known"),
+        pytest.param(sales(SALE_TYPES, SALES, 150_000.0), id="half of the rows are used"),
+        pytest.param(
+            sales(SALE_TYPES, SALES, 1_000.0, replace(SALE, columns=("sold_on",))), id="no index"
+        ),
+        pytest.param(
+            sales(SALE_TYPES, SALES.replace("p.id", "cast(p.id as text)")), id="converted"
+        ),
+    ],
+)
+def test_a_whole_scan_for_other_reasons(run: Case) -> None:
+    assert unused_index.find(run) == []
+
+
+def test_a_join_of_further_columns_is_suspected() -> None:
+    (finding,) = unused_index.find(sales(SALE_TYPES, SALES + " and s.store = p.store"))
+    assert "the join compares other columns, too" in str(finding.settle)
+
+
+def test_without_an_index_a_whole_scan_needs_one() -> None:
+    run = sales(SALE_TYPES, SALES, 1_000.0, replace(SALE, columns=("sold_on",)))
+    alike = {**SALE_TYPES, "sale": {"product_ref": "int"}}
+    (finding,) = join_index.find(replace(run, column_types=alike))
+    assert "300 k rows of sale to find 1 k by product_ref" in finding.claim
+    assert join_index.find(run) == []

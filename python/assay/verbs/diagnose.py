@@ -111,9 +111,7 @@ def diagnose(
     if names:
         options["operation"] = names
     budget_s = asked_budget_s(budget or DIAGNOSE_BUDGET)
-    asked = _asked(what, options, place, watching, again=again)
-    if (failure := failure_of_most(asked.pilot)) is not None:
-        raise RunFailedError(f"the run {asked.pilot.id} cannot be diagnosed: {failure}")
+    asked = _checked(_asked(what, options, place, watching, again=again))
     run_s = took_s(asked.pilot)
     used_s = (run_s or 0.0) if asked.pilot_is_part else 0.0
     if budget_s is not None:
@@ -201,6 +199,17 @@ def _asked(
         with watcher.obtaining() as teller:
             pilot = Run(judging(watcher.remark)(base, place, teller))
     return _Asked(base, pilot, {**about, "pilot": pilot.id}, pilot_is_part=True)
+
+
+def _checked(asked: _Asked) -> _Asked:
+    """Return a diagnosis whose run has enough operations that succeeded.
+
+    Raises:
+        RunFailedError: If most of them failed.
+    """
+    if (failure := failure_of_most(asked.pilot)) is not None:
+        raise RunFailedError(f"the run {asked.pilot.id} cannot be diagnosed: {failure}")
+    return asked
 
 
 def _is_workload(what: str) -> bool:

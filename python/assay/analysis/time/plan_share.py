@@ -9,7 +9,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.analysis.time.operation_tree import COMPUTING, FOR_CPU, WAITING
+from assay.analysis.time.operation_tree import (
+    COMPUTING,
+    EXECUTING,
+    FOR_CPU,
+    KERNEL,
+    PLANNING,
+    WAITING,
+)
 
 if TYPE_CHECKING:
     from assay.analysis.time.tree import TimeNode
@@ -37,6 +44,21 @@ def plan_share(tree: TimeNode, *, with_cpu_waits: bool = True) -> float:
     if not with_cpu_waits:
         spent -= sum(map(tree.share_of, CPU_WAITS))
     return _of_busy(tree, spent)
+
+
+def with_cpu_waits(tree: TimeNode, name: str) -> float:
+    """Return the share of a kind of computing with its portion of the waits for a CPU, 0 to 1.
+
+    It is an upper limit of what is saved without it. The waits are caused by other programs, too.
+
+    Args:
+        tree: Time tree of the operation.
+        name: `EXECUTING`, `PLANNING` or `KERNEL`.
+    """
+    kinds = (EXECUTING, PLANNING, KERNEL)
+    on_cpu = sum(tree.share_of(f"{COMPUTING}/{kind}") for kind in kinds)
+    own = tree.share_of(f"{COMPUTING}/{name}")
+    return own / on_cpu * tree.share_of(COMPUTING) if on_cpu else 0.0
 
 
 def _of_busy(tree: TimeNode, share: float) -> float:

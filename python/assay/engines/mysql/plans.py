@@ -61,6 +61,8 @@ WORK = {"materialize": "aggregate"}
 # Operators that may stop their inputs before these return all rows.
 CUTTING = {"limit"}
 CUTTING_JOINS = {"semijoin", "antijoin"}
+# Operators that read all rows of their input before they return one.
+BLOCKING = {"sort", "materialize", "temp_table_aggregate"}
 
 
 @plan_parser("MySQL")
@@ -150,7 +152,8 @@ def _children(
 ) -> tuple[tuple[PlanNode, ...], float]:
     """Return an iterator's inputs as operators, and their seconds with all below."""
     inputs = [*iterator.get(INPUTS, ()), *iterator.get(SELECTED, ())]
-    cut = cut_short or iterator.get("access_type") in CUTTING
+    kind = iterator.get("access_type")
+    cut = (cut_short and kind not in BLOCKING) or kind in CUTTING
     cut_right = cut or any(word in str(iterator.get("join_type")) for word in CUTTING_JOINS)
     made: list[PlanNode] = []
     for place, child in enumerate(inputs):

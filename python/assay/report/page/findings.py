@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from assay.model.units import percent_text
 from assay.report.page.plans import has_plan
-from assay.report.words.findings import COSTS, carry_out, to_do_texts
+from assay.report.words.findings import COSTS, carry_out, is_share, to_do_texts
 
 if TYPE_CHECKING:
     from assay.report.documents.findings import FindingRow
@@ -101,8 +101,8 @@ def _row(document: RunDocument, finding: FindingRow, places: Anchors) -> dict[st
         "saved": None if finding["saved"] is None else _saved(finding["saved"]),
         "shares_with": ", ".join(finding["shares_with"]),
         "tells": TELLS_WORDS[finding["tells"]],
-        "effect": percent_text(share),
-        "width": f"{100 * min(1.0, max(0.0, share)):.1f}%",
+        "effect": percent_text(share) if is_share(finding) else "",
+        "width": "0%" if not is_share(finding) else f"{100 * min(1.0, max(0.0, share)):.1f}%",
         "interval": finding["interval_words"],
         "method": finding["method"],
         "operations": _operations(document, finding, places),

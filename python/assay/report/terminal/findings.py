@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.model.units import percent_text
-from assay.report.words.findings import carry_out, to_do_texts
+from assay.report.words.findings import carry_out, is_share, to_do_texts
 from assay.report.words.wrapping import indented, labelled
 
 if TYPE_CHECKING:
@@ -66,7 +66,8 @@ def why_of_operation(run: str, explained: OperationDocument, width: int) -> Iter
 def _lines(
     number: int, finding: FindingRow, claim: str, evidence: list[FindingEvidence], width: int
 ) -> Iterator[str]:
-    sentence = f"{certainty_lead(finding)}{claim} ({'; '.join(effect_parts(finding))})"
+    parts = "; ".join(effect_parts(finding))
+    sentence = f"{certainty_lead(finding)}{claim}{parts and f' ({parts})'}"
     yield from indented(sentence, f"  {number}  ", width)
     for witness in evidence:
         if witness["says"] != finding["claim"]:
@@ -83,7 +84,8 @@ def certainty_lead(finding: FindingRow) -> str:
 
 def effect_parts(finding: FindingRow) -> Iterator[str]:
     """Yield texts on a cause's share of time, the time saved without it, and alternatives."""
-    yield f"{percent_text(finding['effect_share'])} of the run"
+    if is_share(finding):
+        yield f"{percent_text(finding['effect_share'])} of the run"
     if finding["saved"] is not None:
         least, best = (percent_text(edge) for edge in finding["saved"])
         yield f"{least} to {best} could be saved"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.analysis.findings.judging import TO_SETTLE
+from assay.analysis.findings.shape.steady import METHOD as STEADY
 from assay.report.words.wrapping import one_line
 
 if TYPE_CHECKING:
@@ -12,6 +13,13 @@ if TYPE_CHECKING:
 
 
 COSTS = "It costs"
+# Methods whose effect is a change of throughput or reads, and no share of the run's time.
+CHANGES = (STEADY,)
+
+
+def is_share(finding: FindingRow) -> bool:
+    """Return True if the effect of a finding is a share of the run's time."""
+    return finding["method"] not in CHANGES
 
 
 def to_do_texts(finding: FindingRow) -> list[str]:

@@ -7,6 +7,7 @@ states.
 
 from __future__ import annotations
 
+import re
 import resource
 import time
 from dataclasses import dataclass
@@ -27,13 +28,16 @@ from assay.running.reference.loading import loaded
 from assay.workloads.queries import reads
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from assay.engines.contract import Tell
 
 # Format version of kept answers, in addition to the parts of their key.
 FORMAT = 1
 KIB = 1024
+
+
+_NOT_FOUND = re.compile(r"\btable '(?:[^'.]*\.)*([^'.]+)' not found")
 
 
 @dataclass
@@ -63,6 +67,7 @@ class ReferenceMaking:
         self._compared = Compared(self._run, self._ordered_by)
         self._cache = ReferenceCache(Path(job["cache"]))
         self._texts = {(row["operation"], row["variant"]): row["text"] for row in job["texts"]}
+        self._views = set(job.get("views", ()))
         self._changed = set(job["refresh"]["changed"]) if job["refresh"] else set()
         self._reads: dict[str, bool] = {}
         self._engine: ReferenceEngine | None = None
@@ -134,7 +139,8 @@ class ReferenceMaking:
         try:
             answer = self._answer(self._texts[operation, variant], state)
         except NotAnsweredError as error:
-            about = {"operation": operation, "variant": variant, "why": str(error)}
+            why = _without_view(str(error), self._views)
+            about = {"operation": operation, "variant": variant, "why": why}
             self._not_made.setdefault((operation, variant), about)
             return None
         self._keep_order(operation, answer["ordered_by"])
@@ -191,3 +197,14 @@ class ReferenceMaking:
                 text_reads.tables
             )
         return self._reads[text]
+
+
+def _without_view(error: str, views: Collection[str]) -> str:
+    """Return why a query has no expected rows; a missing view is named as the workload's own."""
+    missing = _NOT_FOUND.search(error)
+    if missing is None or missing[1].lower() not in views:
+        return error
+    return (
+        f"it reads the view {missing[1]}, which the workload's own setup creates: "
+        f"{reference_engine.TITLE} has the workload's tables only"
+    )

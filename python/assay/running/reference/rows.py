@@ -39,6 +39,7 @@ from assay.workloads.contract import operation_of
 from assay.workloads.queries import reads, why_unrepeatable
 from assay.workloads.refreshing import NEW
 from assay.workloads.rewriting.grammar import grammar_of
+from assay.workloads.rewriting.views import declared_views
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -226,7 +227,13 @@ class References:
             "refresh": self._refresh(),
             "plain": self._request.parameters == PARAMETERS_DEFAULT,
             "texts": texts,
+            "views": sorted(self._views()),
         }
+
+    def _views(self) -> Iterable[str]:
+        """Return the names of the views that the workload's setup creates, in lower case."""
+        setup = self._asked.workload.setup(self._asked.dialects, self._request.scale)
+        return declared_views(tuple(setup.values()), tuple(self._asked.dialects))
 
     def _refresh(self) -> dict[str, Any] | None:
         """Return how refresh functions change the data; None if they do not."""

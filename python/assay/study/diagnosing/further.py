@@ -150,7 +150,9 @@ def _indexes(run: Run, base: RunRequest) -> Iterator[Finding]:
     if there is None:
         return
     dialects = find_engine(base.engine).facts.dialects
-    found: dict[IndexColumns, str] = {}
+    # Queries may find and read the same columns in different parts, or write their names in another
+    # letter case.
+    found: dict[tuple[str, ...], tuple[IndexColumns, str]] = {}
     for operation in _large_operations(run, base):
         try:
             text = workload.statement(operation, dialects, base.scale).text
@@ -158,11 +160,12 @@ def _indexes(run: Run, base: RunRequest) -> Iterator[Finding]:
         except UsageError:
             continue
         for index in wanted:
+            names = tuple(name.lower() for name in (index.table, *index.columns))
             if not _exists(index, there):
-                found.setdefault(index, operation)
+                found.setdefault(names, (index, operation))
     if found:
-        parts = [_index_advice(index) for index in list(found)[:INDEXES_MAX]]
-        operations = tuple(dict.fromkeys(found.values()))
+        parts = [_index_advice(index) for index, _ in list(found.values())[:INDEXES_MAX]]
+        operations = tuple(dict.fromkeys(operation for _, operation in found.values()))
         advice = replace(parts[0], also=tuple(parts[1:]))
         yield _cause(run, TRIED_INDEX, _index_text(operations), advice, operations)
 

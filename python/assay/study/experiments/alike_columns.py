@@ -42,7 +42,7 @@ def _column(name: str) -> tuple[str, str]:
 
 experiment = Experiment(
     kind=KIND,
-    changes="the character set and the collation of a column, and the type of a number",
+    changes="the character set, the collation or the type of a column",
     set_up=SET_UP,
     undo=UNDO,
     follow=_follow,

@@ -15,6 +15,7 @@ from assay.analysis.findings.indexes.conditions import (
     whole_part,
 )
 from assay.analysis.findings.indexes.prefix_index import prefix_key
+from assay.analysis.findings.joins.unlike_types import Unlike, text_as_number, unlike_types
 from assay.analysis.findings.plans.plan_time import counted_rows
 from assay.model.finding import Advice
 from assay.model.units import seconds_text
@@ -45,9 +46,6 @@ _HINT = re.compile(
 )
 _NOT_INDEXED = re.compile(r"\bnot\s+indexed\b", re.IGNORECASE)
 _TEXT_TYPES = ("char", "text")
-_NUMBER_TYPE = re.compile(
-    r"(?:tiny|small|medium|big)?int|integer|serial|decimal|numeric", re.IGNORECASE
-)
 # A comparison of a column with an unquoted number.
 _NUMBER = r"{}\s*=\s*-?\d[\d.]*(?![\w'])"
 # String literals, and qualifiers (database and table) before a column's name.
@@ -386,7 +384,7 @@ def _call_reason(index: Index, column: str, condition: str, call: slice, at: str
         alike = None if like is None else (f"{index.table}.{column}", like)
         return Unused(index, why, to_try, at, alike=alike)
     if _AS_NUMBER.fullmatch(called) and (other := _compared_column(condition, call, index.table)):
-        return _text_as_number(index, column, other, at)
+        return _converted(index, text_as_number(f"{index.table}.{column}", other), at)
     why = f"the condition calls a function of {column}: {called}"
     to_try = f"compare {column} itself, or an index of {index.table} for the expression {called}"
     return Unused(index, why, to_try, at, key=_key(called))
@@ -423,25 +421,30 @@ def _unlike_columns(
     if not others or _EITHER.search(condition) or (scan.node.loops or 1.0) <= 1.0:
         return None
     other, at = others[0], f"plan:{scan.operation}"
-    if _is_text(index) and _is_number(case, other):
-        return _text_as_number(index, column, other, at)
+    if unlike := unlike_types(case, f"{index.table}.{column}", other, is_text=_is_text(index)):
+        return _converted(index, unlike, at)
     why = f"{column} is compared with {other}, and the columns may differ in type or collation"
     to_try = f"give {column} and {other} the same type and collation, or convert {other}"
     return Unused(index, why, to_try, at, settle=ALIKE)
 
 
-def _text_as_number(index: Index, column: str, other: str, at: str) -> Unused:
-    """Return an index on a text column that is compared with a number of another table."""
-    own = f"{index.table}.{column}"
-    why = f"{own} is text, {other} is a number, and both are converted to be compared"
-    return Unused(index, why, f"declare {other} as {own}", at, alike=(other, own))
+def unlike_at_join(case: Case, join: Timed, own: str, other: str) -> Unused | None:
+    """Return the index on a text column that a join compares with a number; None without one.
+
+    `own` and `other` are the columns, as `table.column`.
+    """
+    unlike = unlike_types(case, own, other)
+    table, _, column = own.partition(".")
+    if unlike is None:
+        return None
+    for index in case.indexes_of(table, None):
+        if index.valid and index.predicate is None and _leading(index).lower() == column.lower():
+            return _converted(index, unlike, f"plan:{join.operation}")
+    return None
 
 
-def _is_number(case: Case, column: str) -> bool:
-    """Return True if a column, as `table.column`, is declared as a number."""
-    table, _, name = column.lower().rpartition(".")
-    declared = case.column_types.get(table, {}).get(name, "")
-    return _NUMBER_TYPE.match(declared) is not None
+def _converted(index: Index, unlike: Unlike, at: str) -> Unused:
+    return Unused(index, unlike.why, unlike.to_try, at, alike=unlike.alike)
 
 
 def _key(expression: str) -> str | None:

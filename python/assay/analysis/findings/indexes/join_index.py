@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from assay.analysis.findings.advising import index_advice
 from assay.analysis.findings.indexes.missing_index import usable_index
+from assay.analysis.findings.joins.unlike_types import unlike_types
 from assay.analysis.findings.plans.estimates import Q_ERROR_MIN
 from assay.analysis.findings.plans.plan_time import Timed, timed_nodes
 from assay.analysis.time.operation_tree import COMPUTING
@@ -47,7 +48,10 @@ def find(case: Case) -> list[Finding]:
     findings = []
     for join, scan in wasteful_joins(case, nodes):
         named = joined_column(join, scan)
-        if named is not None and usable_index(case, *named, scan.schema) is None:
+        if named is None or usable_index(case, *named, scan.schema) is not None:
+            continue
+        pair = compared_pair(join, scan)
+        if pair is None or unlike_types(case, *pair) is None:
             findings.append(_finding(case, join, scan, named, nodes))
     return [finding for finding in findings if finding.effect_share >= EFFECT_MIN]
 
@@ -133,10 +137,18 @@ def _looks_up_in_vain(join: PlanNode, scan: PlanNode, inner: PlanNode) -> bool:
     if join.operator != NESTED_LOOP or inner.operator != "index scan":
         return False
     read = rows_read(scan)
-    if read < READ_ROWS_MIN or not scan.rows or join.rows is None:
+    joined = joined_rows(join)
+    if read < READ_ROWS_MIN or not scan.rows or joined is None:
         return False
     removed = (inner.removed_rows or 0.0) >= (1 - MATCHED_SHARE_MAX) * scan.rows
-    return removed and join.rows <= MATCHED_SHARE_MAX * scan.rows
+    return removed and joined <= MATCHED_SHARE_MAX * scan.rows
+
+
+def joined_rows(join: PlanNode) -> float | None:
+    """Return the rows of a join; those of a nested loop's inner input if it counts none."""
+    if join.rows is None and join.operator == NESTED_LOOP and len(join.children) == 2:  # noqa: PLR2004 - two sides
+        return join.children[1].rows
+    return join.rows
 
 
 def joined_column(join: Timed, scan: PlanNode) -> tuple[str, tuple[str, ...]] | None:
@@ -158,13 +170,39 @@ def _compared_columns(join: PlanNode, scan: PlanNode, text: str) -> Iterator[tup
     if scan in outer.walk() and inner.operator == "index scan":
         # The key of a look-up names the table's column, and the filter only its own columns.
         yield from _KEY.findall(inner.condition or "")
-        for left, left_column, right, right_column in _EQUAL.findall(text):
-            tables = {table_of(left, text), table_of(right, text)}
-            if tables == {scan.object, inner.object}:
-                yield from ((left, left_column), (right, right_column))
+        for left, right in _equal_columns(text, {scan.object, inner.object}):
+            yield from (left, right)
         # With several such joins, the statement does not tell which of them this one is.
         if len(columns := _USING.findall(text)) == 1:
             yield scan.object or "", columns[0]
+
+
+def _equal_columns(
+    text: str, tables: set[str | None]
+) -> Iterator[tuple[tuple[str, str], tuple[str, str]]]:
+    """Yield columns of two tables that a statement compares for equality, by their aliases."""
+    for left, left_column, right, right_column in _EQUAL.findall(text):
+        if {table_of(left, text), table_of(right, text)} == tables:
+            yield (left, left_column), (right, right_column)
+
+
+def compared_pair(join: Timed, scan: PlanNode) -> tuple[str, str] | None:
+    """Return the column of a scanned table and the one by which the join looks up its rows.
+
+    Both are written as `table.column`. None if the statement does not show one such pair.
+    """
+    text, inner = join.plan.text or "", join.node.children[1]
+    if scan not in join.node.children[0].walk() or inner.object in {None, scan.object}:
+        return None
+    pairs = set(_equal_columns(text, {scan.object, inner.object}))
+    if len(pairs) != 1:
+        return None
+    names = {
+        table: f"{table}.{column}"
+        for alias, column in pairs.pop()
+        for table in (table_of(alias, text),)
+    }
+    return names[scan.object or ""], names[inner.object or ""]
 
 
 def table_of(alias: str, text: str) -> str:
@@ -188,15 +226,15 @@ def _finding(
     effect = case.of_run(fractions)
     claim = (
         f"Missing index for a join: {operation} reads {count_text(rows_read(scan))} rows of "
-        f"{table} to find {count_text(join.node.rows)} by {names}, which took "
+        f"{table} to find {count_text(joined_rows(join.node))} by {names}, which took "
         f"{percent_text(effect)} of the time"
     )
     advice = index_advice(table, columns, scan.schema, effect)
     to_try = case.try_words(METHOD, fractions, f"makes an index of {table} ({names})")
     evidence = [
         Evidence(
-            f"{join.node.native} of {operation} by {join.node.condition} returned "
-            f"{count_text(join.node.rows)} of {count_text(rows_read(scan))} rows read",
+            f"{join.node.native} of {operation} by {join.node.condition or names} returned "
+            f"{count_text(joined_rows(join.node))} of {count_text(rows_read(scan))} rows read",
             f"plan:{operation}",
         )
     ]

@@ -18,6 +18,7 @@ from assay.analysis.findings.indexes.join_index import (
     PASSING,
     READ_ROWS_MIN,
 )
+from assay.analysis.findings.joins.unlike_types import Unlike, unlike_types
 from assay.analysis.plans.aliases import aliases
 from assay.model.finding import Advice
 from assay.model.sql import without_remarks
@@ -35,12 +36,15 @@ _QUOTES = re.compile(r"[`\"]")
 # A column, with or without its table, to which a conversion of the character set may be applied.
 _SIDE = r"(?:convert\()?(?:(?:\w+\.)?(\w+)\.)?([A-Za-z_]\w*)(?:\s+using\s+\w+\))?"
 _EQUAL = re.compile(rf"(?<![\w.]){_SIDE}\s*=\s*{_SIDE}(?![\w.(])", re.IGNORECASE)
-_NUMBER = re.compile(r"(?:tiny|small|medium|big)?int|integer|serial|decimal|numeric", re.IGNORECASE)
-_TEXT_TYPE = re.compile(r"(?:n?var)?char|character|(?:tiny|medium|long)?text|clob", re.IGNORECASE)
 LOOK_UPS = ("index scan", "bitmap scan")
 TO_SETTLE = (
     "measure with columns that are declared alike: no index finds the rows of {0} by its own "
     "conditions, so that it may be cheaper to read {1} first"
+)
+
+BY_OTHERS = (
+    "measure with columns that are declared alike: the join compares other columns, too, so that "
+    "the index may not find fewer rows"
 )
 
 Column = tuple[str, str]
@@ -51,15 +55,20 @@ def unlike_index(case: Case, join: Timed, read: PlanNode) -> Unused | None:
 
     `read` is the operator below the join that reads the table.
     """
-    for own, other in compared_columns(case, join.plan):
+    pairs = compared_columns(case, join.plan)
+    for own, other in pairs:
         for hidden, like in ((own, other), (other, own)):
             if hidden[0] != read.object or like[0] not in _tables_below(join.node):
                 continue
             index = _index_of(case, hidden, read.schema)
-            why = _why_converted(case, hidden, like)
-            if index is None or why is None or _is_used(join.plan, index):
+            unlike = _converted(case, hidden, like)
+            if index is None or unlike is None or _is_used(join.plan, index):
                 continue
-            return _unused(case, index, (hidden, like), why, f"plan:{join.operation}")
+            at = f"plan:{join.operation}"
+            tables = {hidden[0], like[0]}
+            is_sole = sum({one[0], two[0]} == tables for one, two in pairs) == 1
+            settle = None if is_sole else BY_OTHERS
+            return Unused(index, unlike.why, unlike.to_try, at, alike=unlike.alike, settle=settle)
     return None
 
 
@@ -131,39 +140,21 @@ def _resolved(
     return (owners[0], column) if len(owners) == 1 else None
 
 
-def _why_converted(case: Case, own: Column, other: Column) -> str | None:
-    """Return the reason why a comparison converts the first of two columns; None if it does not."""
+def _converted(case: Case, own: Column, other: Column) -> Unlike | None:
+    """Return why a comparison converts the first of two columns; None if it does not."""
     collation, like = (
         case.collations.get(table.lower(), {}).get(column.lower()) for table, column in (own, other)
     )
-    if collation is not None and like is not None:
-        if collation.precedence >= like.precedence:
-            return None
-        return (
-            f"{_name(own)} has the collation {collation.name}, {_name(other)} has {like.name}, and "
-            f"{_name(own)} is converted to be compared"
-        )
-    declared, other_type = (
-        case.column_types.get(table.lower(), {}).get(column.lower(), "")
-        for table, column in (own, other)
+    if collation is None or like is None:
+        return unlike_types(case, _name(own), _name(other))
+    if collation.precedence >= like.precedence:
+        return None
+    why = (
+        f"{_name(own)} has the collation {collation.name}, {_name(other)} has {like.name}, and "
+        f"{_name(own)} is converted to be compared"
     )
-    if _TEXT_TYPE.match(declared) and _NUMBER.match(other_type):
-        return (
-            f"{_name(own)} is text, {_name(other)} is a number, and the text is converted to be "
-            "compared"
-        )
-    return None
-
-
-def _unused(case: Case, index: Index, pair: tuple[Column, Column], why: str, at: str) -> Unused:
-    hidden, like = map(_name, pair)
-    if pair[0][1].lower() in case.collations.get(pair[0][0].lower(), {}):
-        return Unused(
-            index, why, f"give {hidden} the collation of {like}", at, alike=(hidden, like)
-        )
-    # A number can be declared as text without a loss.
-    to_try = f"declare {hidden} and {like} alike, or convert {like} to text in the comparison"
-    return Unused(index, why, to_try, at, alike=(like, hidden))
+    to_try = f"give {_name(own)} the collation of {_name(other)}"
+    return Unlike(why, to_try, (_name(own), _name(other)))
 
 
 def _with_doubt(case: Case, unused: Unused, read: PlanNode, inner: PlanNode) -> Unused:

@@ -18,14 +18,14 @@ from assay.analysis.findings.memory.cache import (
 from assay.analysis.findings.memory.unordered_keys import INSTEAD, unordered_keys
 from assay.analysis.findings.plans.plan_time import scaled
 from assay.analysis.findings.shape.work_time import work_fractions
-from assay.analysis.time.operation_tree import COMPUTING, EXECUTING, KERNEL, PLANNING
+from assay.analysis.time.operation_tree import COMPUTING, KERNEL
+from assay.analysis.time.plan_share import with_cpu_waits
 from assay.model.finding import Advice, Evidence
 from assay.model.units import bytes_text, percent_text
 
 if TYPE_CHECKING:
     from assay.analysis.findings.case import Case
     from assay.analysis.findings.engine_facts import Setting
-    from assay.analysis.time.tree import TimeNode
     from assay.model.finding import Finding
 
 METHOD = "small-cache"
@@ -34,7 +34,7 @@ ROLE = "cache"
 READ_SECONDS = "block_read_seconds"
 # Counters of other bytes that the kernel copied.
 SPILLED, COPIED = "temporary_bytes", ("wal_bytes", "sent_bytes")
-BY_KERNEL = "in the kernel, including waits for a CPU"
+BY_KERNEL = "in the kernel"
 KERNEL_READS = ("kernel I/O",)
 # A plain read finds a page in the kernel's cache within this time, and copies it at this rate or
 # faster. Reads through other threads or queues take longer.
@@ -69,12 +69,15 @@ def find(case: Case) -> list[Finding]:
         return []
     fractions, effect, how = _reading(case)
     setting, settle = case.setting(ROLE), None
-    if how.endswith(BY_KERNEL) and setting is not None and setting.passed_by is not None:
+    is_kernel = how.endswith(BY_KERNEL)
+    # A busy host's waits for a CPU are no reading, but a part of them may end with it.
+    largest = _with_waits(case) if is_kernel else effect
+    if is_kernel and setting is not None and setting.passed_by is not None:
         most = _reads_of_kernel(case)
-        fractions, effect = scaled(fractions, most), effect * most
+        fractions, effect, largest = scaled(fractions, most), effect * most, largest * most
         settle = NOT_ALL_READS.format(setting.passed_by) if most < 1 else None
-    least = KERNEL_EFFECT_MIN if how.endswith(BY_KERNEL) else EFFECT_MIN
-    if effect < least or _holds_it(setting, missed_bytes):
+    least = KERNEL_EFFECT_MIN if is_kernel else EFFECT_MIN
+    if largest < least or _holds_it(setting, missed_bytes):
         return []
     beside = f" with {setting.text}" if setting is not None else ""
     claim = (
@@ -97,7 +100,8 @@ def find(case: Case) -> list[Finding]:
     finding = case.finding(
         METHOD, claim, fractions, to_try=to_try, evidence=evidence, advice=advice
     )
-    return [replace(finding, effect_share=effect, settle=settle).of("computing")]
+    saved = (effect, largest) if largest > effect else None
+    return [replace(finding, effect_share=effect, settle=settle).of("computing", saved=saved)]
 
 
 def larger_cache(case: Case, effect: float) -> Advice | None:
@@ -149,10 +153,19 @@ def _reading(case: Case) -> tuple[dict[str, float], float, str]:
             f"kernel I/O was {percent_text(effect)} of the time according to CPU samples",
         )
     part = _part_of_copies(case)
-    fractions = {name: part * _copying(tree) for name, tree in case.trees.items()}
+    kernel = f"{COMPUTING}/{KERNEL}"
+    fractions = {name: part * tree.share_of(kernel) for name, tree in case.trees.items()}
     effect = case.of_run(fractions)
     sentence = f"{percent_text(effect)} of the time was {BY_KERNEL}"
     return fractions, effect, sentence
+
+
+def _with_waits(case: Case) -> float:
+    """Return the share of copies by the kernel with their portion of the waits for a CPU."""
+    part = _part_of_copies(case)
+    return case.of_run(
+        {name: part * with_cpu_waits(tree, KERNEL) for name, tree in case.trees.items()}
+    )
 
 
 def _part_of_copies(case: Case) -> float:
@@ -163,13 +176,6 @@ def _part_of_copies(case: Case) -> float:
     missed = case.total(MISSED_BYTES) or 0.0
     others = 2 * (case.total(SPILLED) or 0.0) + sum(case.total(name) or 0.0 for name in COPIED)
     return missed / (missed + others) if missed else 0.0
-
-
-def _copying(tree: TimeNode) -> float:
-    """Return the share of time in the kernel, which copies pages, with its waits for a CPU."""
-    on_cpu = sum(tree.share_of(f"{COMPUTING}/{name}") for name in (EXECUTING, PLANNING, KERNEL))
-    kernel = tree.share_of(f"{COMPUTING}/{KERNEL}")
-    return kernel / on_cpu * tree.share_of(COMPUTING) if on_cpu else 0.0
 
 
 def _needed_bytes(case: Case, setting: Setting, missed_bytes: float) -> float:

@@ -41,18 +41,39 @@ _KEYWORDS = frozenset(
     {"filter", "and", "or", "not", "is", "null", "in", "between", "like", "any", "array", "cast"}
     | {"true", "false", "as", "case", "when", "then", "else", "end", "all"}
 )
+# Advice for the first rows of groups, such as the newest version of each row.
+FIRST_ROWS = (
+    "keep the first row of each group in a table of its own or a materialised view, or mark it by "
+    "a flag column; or look up the first row for each wanted row: `join lateral (select ... where "
+    "<partition columns> = ... order by ... limit 1)`, with an index on the columns of `partition "
+    "by` and `order by`"
+)
 TO_SETTLE = "find out whether the window is meant to include the rows that the condition removes"
 
 
 def find(case: Case) -> list[Finding]:
     """Return a finding for each window over many rows of which a later condition keeps few."""
     nodes = timed_nodes(case)
-    findings = [
-        _finding(case, top, window, nodes)
+    findings = [_finding(case, top, window, nodes) for top, window in _filtered(nodes)]
+    return [finding for finding in findings if finding.effect_share >= EFFECT_MIN]
+
+
+def filtered_windows(nodes: Sequence[Timed]) -> set[int]:
+    """Return the identities of windows of whose many rows a condition on columns keeps few."""
+    return {id(window) for top, lowest in _filtered(nodes) for window in _between(top.node, lowest)}
+
+
+def _filtered(nodes: Sequence[Timed]) -> list[tuple[Timed, PlanNode]]:
+    return [
+        (top, window)
         for top in nodes
         if (window := _window_below(top.node)) is not None and _removes_by_columns(top.node, window)
     ]
-    return [finding for finding in findings if finding.effect_share >= EFFECT_MIN]
+
+
+def _between(top: PlanNode, lowest: PlanNode) -> list[PlanNode]:
+    """Return the windows between a filter and the lowest window below it, inclusively."""
+    return [node for node in _windows(top) if any(part is lowest for part in node.walk())]
 
 
 def _window_below(top: PlanNode) -> PlanNode | None:
@@ -126,6 +147,8 @@ def _finding(case: Case, top: Timed, window: PlanNode, nodes: Sequence[Timed]) -
         f"move {condition} into the query with the window function, if the window is meant for "
         "these rows only; otherwise select there the `partition by` values that these rows have"
     )
+    if any(RUN_CONDITION in node.details for node in _windows(top.node)):
+        to_try += f", or {FIRST_ROWS}"
     finding = case.finding(METHOD, claim, fractions, to_try=to_try, evidence=evidence)
     finding = replace(finding.without_interval(), settle=TO_SETTLE)
     return finding.of(COMPUTING, saved=(0.0, effect))

@@ -13,7 +13,8 @@ from assay.analysis.findings.plans.captured_plan import captured_seconds
 from assay.analysis.findings.plans.planned_partitions import planned_partitions
 from assay.analysis.findings.shape.work_time import work_fractions
 from assay.analysis.time.computing import BY_SAMPLES, planning_seconds
-from assay.analysis.time.operation_tree import COMPUTING, EXECUTING, KERNEL, PLANNING
+from assay.analysis.time.operation_tree import COMPUTING, EXECUTING, PLANNING
+from assay.analysis.time.plan_share import with_cpu_waits
 from assay.model.finding import Advice, Evidence
 from assay.model.units import percent_text, seconds_text
 
@@ -48,12 +49,15 @@ EXPLAINED_SHARE = 0.95
 
 def find(case: Case) -> list[Finding]:
     """Return a finding of planning time, by CPU samples or else by plans."""
-    fractions = at_least(
+    # The waits of a busy host do not decide whether planning is reported.
+    largest = at_least(
         {name: planning_share(tree) for name, tree in case.trees.items()}, NAMED_SHARE
     )
-    effect = case.of_run(fractions)
-    if effect < EFFECT_MIN:
+    most = case.of_run(largest)
+    if most < EFFECT_MIN:
         return []
+    fractions = {name: case.trees[name].share_of(f"{COMPUTING}/{PLANNING}") for name in largest}
+    effect = case.of_run(fractions)
     names = case.largest_first(fractions)
     planned = _largest(case, fractions)
     claim = (
@@ -69,11 +73,11 @@ def find(case: Case) -> list[Finding]:
         METHOD,
         claim,
         fractions,
-        tells="cause" if effect >= CAUSE_MIN else "shape",
+        tells="cause" if most >= CAUSE_MIN else "shape",
         to_try=to_try,
         evidence=evidence,
         advice=_advice(case, names[0], effect),
-    ).of(COMPUTING, saved=(0.0, effect))
+    ).of(COMPUTING, saved=(0.0, most))
     return [finding if _is_sampled(case, names[0]) else replace(finding, interval=None)]
 
 
@@ -99,10 +103,7 @@ def _growth_words(case: Case, planned: Planned | None) -> str:
 
 def planning_share(tree: TimeNode) -> float:
     """Return planning's share of an operation's time, with its portion of CPU waits."""
-    on_cpu = sum(tree.share_of(f"{COMPUTING}/{name}") for name in (EXECUTING, PLANNING, KERNEL))
-    if not on_cpu:
-        return 0.0
-    return tree.share_of(f"{COMPUTING}/{PLANNING}") / on_cpu * tree.share_of(COMPUTING)
+    return with_cpu_waits(tree, PLANNING)
 
 
 def _is_sampled(case: Case, name: str) -> bool:

@@ -1,8 +1,10 @@
 set foreign_key_checks = 0;
 set @assay_change = (
   select concat('alter table $table modify $column ',
-                if(own.character_set_name is null, other.column_type, own.column_type),
-                ' character set ', other.character_set_name, ' collate ', other.collation_name,
+                if(other.character_set_name is null, other.column_type,
+                   concat(if(own.character_set_name is null, other.column_type, own.column_type),
+                          ' character set ', other.character_set_name,
+                          ' collate ', other.collation_name)),
                 if(own.is_nullable = 'NO', ' not null', ''))
   from information_schema.columns as own
   join information_schema.columns as other on other.table_schema = own.table_schema
