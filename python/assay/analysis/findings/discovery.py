@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import assay.analysis.findings
 from assay.analysis.findings.judging import Judged, judged
+from assay.analysis.findings.no_cause import without_cause
 from assay.analysis.findings.order import in_order
 
 if TYPE_CHECKING:
@@ -44,7 +45,8 @@ def judged_findings(case: Case) -> Judged:
         case,
         (finding for method, find in methods().items() for finding in _safely(method, find, case)),
     )
-    return Judged(tuple(in_order(given.findings)), given.silenced)
+    noted = (*given.findings, *without_cause(case, given.findings))
+    return Judged(tuple(in_order(noted)), given.silenced)
 
 
 def _safely(method: str, find: Callable[[Case], list[Finding]], case: Case) -> list[Finding]:
