@@ -133,3 +133,19 @@ def test_a_condition_on_columns_has_one_finding() -> None:
     (finding,) = filter_after_window.find(run)
     assert "keep the first row of each group" in (finding.to_try or "")
     assert ranked_rows.find(run) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "is_tried"),
+    [("select * from newest where region = 7", True), (NEWEST, False), (None, False)],
+)
+def test_views_can_be_tried_as_tables(text: str | None, *, is_tried: bool) -> None:
+    run = case(
+        operation(overrides={"seconds": 1.0}),
+        plans=plans(plan(joined(first_rows(window(), 1e5), 300.0), text=NEWEST)),
+        statements={} if text is None else {"q1": text},
+    )
+    (finding,) = ranked_rows.find(run)
+    advised = None if finding.advice is None else (finding.advice.kind, finding.advice.subject)
+    assert advised == (("stored-views", "q1") if is_tried else None)
+    assert ("assay try" in str(finding.to_try)) is is_tried

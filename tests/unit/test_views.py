@@ -8,9 +8,15 @@ from contextlib import closing
 import duckdb
 import pytest
 
+from assay.model.errors import UsageError
 from assay.workloads.rewriting import indexes_for, parts, without
 from assay.workloads.rewriting.declared import declared_tables
-from assay.workloads.rewriting.views import declared_views, with_views
+from assay.workloads.rewriting.views import (
+    declared_views,
+    ranking_views,
+    storing_statement,
+    with_views,
+)
 
 SCHEMA = """
 create table sightings (id integer primary key, bird varchar(20), town varchar(20));
@@ -107,3 +113,37 @@ def test_indexes_are_found_for_conditions_of_a_view(view: str, text: str) -> Non
     tables = declared_tables((SCHEMA,), ("sqlite",))
     found = indexes_for(text, ("sqlite",), tables, {"of_town": view})
     assert ("sightings", "town") in {(index.table, index.searched[0]) for index in found}
+
+
+NEWEST = """create table readings (id integer, meter integer, day integer, value integer);
+create view ranked as
+  select *, row_number() over (partition by meter order by day desc) as place from readings;
+create view newest as select meter, day, value from ranked where place = 1;
+create view plain as select meter, value from readings;
+"""
+READS = "select n.meter, n.value from newest as n join plain as p on p.meter = n.meter"
+FORM = "stored-views"
+
+
+def test_a_view_that_ranks_rows_is_read_from_a_table() -> None:
+    views = declared_views((NEWEST,), ("duckdb",))
+    assert ranking_views(READS, views, ("duckdb",)) == ["newest"]
+    assert ranking_views("select 1 from Ranked", views, ("duckdb",)) == ["Ranked"]
+    text = without(READS, ("duckdb",), [FORM], views=views).text
+    with closing(duckdb.connect()) as connection:
+        connection.execute(NEWEST)
+        connection.execute(
+            "insert into readings select i, i % 7, i % 31, i * 37 % 101 from range(500) as r(i)"
+        )
+        connection.execute(storing_statement("newest", ("duckdb",)))
+        rows = [connection.execute(f"{query} order by all").fetchall() for query in (READS, text)]
+    assert rows[0] == rows[1]
+    assert "assay_stored_newest AS n" in text
+
+
+@pytest.mark.parametrize(
+    "text", ["select * from plain", "with newest as (select 1) select * from newest", "delete from"]
+)
+def test_other_views_are_not_stored(text: str) -> None:
+    with pytest.raises(UsageError):
+        without(text, ("duckdb",), [FORM], views=declared_views((NEWEST,), ("duckdb",)))

@@ -68,6 +68,7 @@ AdviceKind = Literal[
     "late-look-up",
     "text-values",
     "stored-values",
+    "stored-views",
     "alike-columns",
     "prepared",
     "pipeline",

@@ -73,6 +73,8 @@ RUNNING_TOTAL: Final = "running-total"
 CHANGED_ROWS: Final = "changed-rows"
 # Statistics of an operation's temporary table: `analyzed:` and the engine's statement for them.
 ANALYZED: Final = "analyzed"
+# Tables in the place of views that rank rows: they have the rows of the views.
+STORED_VIEWS: Final = "stored-views"
 SAME_RESULT = (*(ARRAY_ELEMENT, COUNTED_ROWS, DISTINCT_JOIN, EITHER_JOIN, FAR_PAGE, RUNNING_TOTAL),)
 
 STATUS_RUNNING = "running"
@@ -86,7 +88,9 @@ STATUS_INTERRUPTED = "interrupted"
 def changing_result(removed: Iterable[str]) -> list[str]:
     """Return the values of `request.remove` with which queries may return other rows."""
     kinds = {part: part.rpartition("/")[2].partition(":")[0] for part in removed}
-    return [part for part, kind in kinds.items() if kind not in (*SAME_RESULT, ANALYZED)]
+    return [
+        part for part, kind in kinds.items() if kind not in (*SAME_RESULT, ANALYZED, STORED_VIEWS)
+    ]
 
 
 def measured_phases(names: Iterable[str]) -> tuple[str, ...]:

@@ -23,7 +23,7 @@ SETTINGS = ("setting", "named-setting")
 # the durability of such a server is its owner's choice.
 NOT_ON_SERVERS = (
     *("durability", "row-order", "trigger", "dropped-index", "stored-values", "alike-columns"),
-    "stable-function",
+    *("stable-function", "stored-views"),
 )
 # The command that carries out advice, as `try_words` writes it.
 TRY = re.compile(r"assay try \S+ [^`]+(?=`)")

@@ -89,7 +89,7 @@ def _check(
         raise CannotError("a column's collation would not be that of the stored values")
     if UPDATES.search(template) and any(map(TRIGGER.search, (*scripts, *request.prepare.values()))):
         raise CannotError("it updates each row, which may start a trigger")
-    if GENERATED not in template and (writing := _writing(request)) is not None:
+    if GENERATED not in template and (writing := writing_operation(request)) is not None:
         raise CannotError(f"{writing} may change rows, and stored values would not follow")
 
 
@@ -112,7 +112,7 @@ def _may_be_text(value: StoredValue) -> bool:
     return not value.type or value.type.lower().startswith(("text", "char", "varchar"))
 
 
-def _writing(request: RunRequest) -> str | None:
+def writing_operation(request: RunRequest) -> str | None:
     """Return an operation of a run that may change rows; None if none does.
 
     Raises:

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from assay.model.errors import UsageError, suggestion
-from assay.record.layout import ANALYZED, CHANGED_ROWS, COMPUTATION, SAME_RESULT
+from assay.record.layout import ANALYZED, CHANGED_ROWS, COMPUTATION, SAME_RESULT, STORED_VIEWS
 from assay.workloads.rewriting.grammar import grammar_of, parsed, written
 from assay.workloads.rewriting.parameters import Masked
 
@@ -105,6 +105,8 @@ def without(
     masked = Masked.of(text)
     if list(names) == [CHANGED_ROWS]:
         return _changed_rows_only(masked, dialects)
+    if list(names) == [STORED_VIEWS]:
+        return _with_stored_views(masked, dialects, views)
     if all(name.startswith(f"{ANALYZED}:") for name in names):
         return _with_statistics(masked, dialects, names)
     return _first_possible(
@@ -118,6 +120,15 @@ def _changed_rows_only(masked: Masked, dialects: Sequence[str]) -> Rewritten:
 
     text = masked.restored(changed_rows_only(masked.text, dialects))
     return Rewritten(text, (QueryPart(CHANGED_ROWS, "updates of rows that have the new values"),))
+
+
+def _with_stored_views(
+    masked: Masked, dialects: Sequence[str], views: Mapping[str, str]
+) -> Rewritten:
+    from assay.workloads.rewriting.views import with_stored_views
+
+    text = masked.restored(with_stored_views(masked.text, views, dialects))
+    return Rewritten(text, (QueryPart(STORED_VIEWS, "views that rank rows, read from tables"),))
 
 
 def _with_statistics(masked: Masked, dialects: Sequence[str], names: Sequence[str]) -> Rewritten:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
+from assay.model.errors import UsageError
 from assay.model.sql import parsed_script
 from assay.workloads.rewriting.grammar import grammar_of, sql_of
 
@@ -107,15 +108,75 @@ def with_views(text: str, views: Mapping[str, str], dialects: Sequence[str]) -> 
     return expanded if 0 < len(expanded) <= LENGTH_MAX else None
 
 
-def _expand(tree: exp.Expr, views: Mapping[str, str], grammar: str | None, depth: int) -> bool:
-    """Replace the names of views below a tree; return whether there was one."""
-    named = {common.alias.lower() for common in tree.find_all(exp.CTE)}
-    used = [
+def ranking_views(text: str, views: Mapping[str, str], dialects: Sequence[str]) -> list[str]:
+    """Return the views that a query names and that use window functions, also in other views."""
+    grammar = grammar_of(dialects)
+    trees = _queries(text, grammar)
+    names = [table.name for table in _named_views(trees[0], views)] if trees else []
+    return [name for name in dict.fromkeys(names) if _uses_window(name, views, dialects)]
+
+
+def with_stored_views(text: str, views: Mapping[str, str], dialects: Sequence[str]) -> str:
+    """Return a query that reads a table, named by `stored_name`, in the place of ranking views.
+
+    Raises:
+        UsageError: If the query names no such view, or cannot be parsed.
+    """
+    stored = {name.lower() for name in ranking_views(text, views, dialects)}
+    if not stored:
+        raise UsageError("it names no view with a window function, whose rows a table could have")
+    (tree,) = _queries(text, grammar_of(dialects))
+    for table in _named_views(tree, views):
+        if table.name.lower() in stored:
+            alias = table.args.get("alias") or exp.TableAlias(this=exp.to_identifier(table.name))
+            table.set("alias", alias)
+            table.set("this", exp.to_identifier(stored_name(table.name)))
+    return sql_of(tree, dialects, pretty=True)
+
+
+def storing_statement(view: str, dialects: Sequence[str]) -> str:
+    """Return the statement that stores the rows of a view in the table `stored_name`."""
+    rows = exp.select("*").from_(exp.Table(this=exp.to_identifier(view)))
+    table = exp.Table(this=exp.to_identifier(stored_name(view)))
+    return sql_of(exp.Create(this=table, kind="TABLE", expression=rows), dialects)
+
+
+def stored_name(view: str) -> str:
+    """Return the name of the table that has the rows of a view."""
+    return f"assay_stored_{view.lower()}"
+
+
+def _queries(text: str, grammar: str | None) -> list[exp.Query]:
+    """Return the only query of a text; empty if it is something else."""
+    try:
+        trees = [tree for tree in parsed_script(text, grammar) if tree is not None]
+    except SqlglotError:
+        return []
+    return [tree for tree in trees if isinstance(tree, exp.Query)] if len(trees) == 1 else []
+
+
+def _uses_window(view: str, views: Mapping[str, str], dialects: Sequence[str]) -> bool:
+    query = _query(views[view.lower()], grammar_of(dialects))
+    if query is None:
+        return False
+    _expand(query, views, grammar_of(dialects), DEPTH_MAX)
+    return query.find(exp.Window) is not None
+
+
+def _named_views(tree: exp.Expr, views: Mapping[str, str]) -> list[exp.Table]:
+    """Return the names of views below a tree that stand for rows."""
+    common = {each.alias.lower() for each in tree.find_all(exp.CTE)}
+    return [
         table
         for table in tree.find_all(exp.Table)
         if table.name.lower() in views and not table.args.get("db")
-        if table.name.lower() not in named and isinstance(table.parent, (exp.From, exp.Join))
+        if table.name.lower() not in common and isinstance(table.parent, (exp.From, exp.Join))
     ]
+
+
+def _expand(tree: exp.Expr, views: Mapping[str, str], grammar: str | None, depth: int) -> bool:
+    """Replace the names of views below a tree; return whether there was one."""
+    used = _named_views(tree, views)
     for table in used:
         query = _query(views[table.name.lower()], grammar)
         if query is None:

@@ -18,7 +18,7 @@ from assay.analysis.findings.plans.filter_after_window import (
 )
 from assay.analysis.findings.plans.plan_time import Timed, fraction_of, timed_nodes
 from assay.analysis.time.operation_tree import COMPUTING
-from assay.model.finding import Evidence
+from assay.model.finding import Advice, Evidence
 from assay.model.units import count_text, percent_text
 
 if TYPE_CHECKING:
@@ -185,9 +185,28 @@ def _finding(case: Case, windows: Sequence[Ranked], nodes: Sequence[Timed]) -> F
         for name in names
         for ranked in by_operation[name]
     ]
-    finding = case.finding(METHOD, claim, fractions, to_try=FIRST_ROWS, evidence=evidence)
+    to_try, advice = FIRST_ROWS, _advice(case, windows, names, effect)
+    if advice is not None:
+        to_try += f"; {case.try_words(METHOD, fractions, 'measures it with the view as a table')}"
+    finding = case.finding(
+        METHOD, claim, fractions, to_try=to_try, evidence=evidence, advice=advice
+    )
     finding = replace(finding.without_interval(), settle=TO_SETTLE)
     return finding.of(COMPUTING, saved=(0.0, effect))
+
+
+def _advice(
+    case: Case, windows: Sequence[Ranked], names: Sequence[str], effect: float
+) -> Advice | None:
+    """Return the advice to store views; None if a statement itself has the window function."""
+    own = [case.statements.get(name) for name in names]
+    expanded = [ranked.window.plan.text or "" for ranked in windows]
+    if any(text is None or _RANK.search(text) for text in own):
+        return None
+    if not all(_RANK.search(text) for text in expanded):
+        return None
+    also = tuple(Advice("stored-views", name) for name in names[1:])
+    return Advice("stored-views", names[0], {}, effect, also)
 
 
 def _fraction(ranked: Ranked, nodes: Sequence[Timed]) -> float:
