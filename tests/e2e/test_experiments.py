@@ -244,6 +244,32 @@ def test_updates_leave_rows_that_have_the_new_values(
     assert tried["gain"]["share"] > 0.3, tried["says"]
 
 
+VERSIONS = """create table versions as
+select i % 40000 as id, i as version, i % 50 as region, i * 7 % 1000 as amount
+from range(400000) as made(i);
+create view current_versions as select id, region, amount from
+(select *, row_number() over (partition by id order by version desc) as place from versions)
+where place = 1;
+"""
+
+
+def test_a_view_that_ranks_all_versions_is_tried_as_a_table(
+    server_place: Path, tmp_path: Path
+) -> None:
+    query = "select count(*), sum(amount) from current_versions where region = 7 and amount < 100"
+    folder = folder_of(tmp_path, newest=query)
+    (folder / "schema").mkdir()
+    (folder / "schema" / "tables.sql").write_text(VERSIONS, encoding="utf-8")
+    given = (str(folder), "--engine", "duckdb", "--min-time", "300ms", "--budget", "20s")
+    with server_laboratory(server_place) as lab:
+        document = diagnosed(lab, *given)
+    tried = tried_in(document)["current_versions stored as a table"]
+    assert tried["key"] == "ranked-rows:newest"
+    assert tried["verdict"] == "confirmed", tried["says"]
+    assert tried["gain"]["share"] > 0.5
+    assert not tried["recommended"]
+
+
 # Leads and contacts of one person have the same phone number or the same mail address.
 PEOPLE = """create table leads as
 select i as id, 'p' || (i * 7919 % 100000) as phone, 'm' || (i * 104729 % 100000) as mail
