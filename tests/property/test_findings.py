@@ -207,14 +207,17 @@ def assert_bounds(case: Case) -> None:
 
 
 def assert_order(all_findings: Sequence[Finding]) -> None:
-    """Findings are ordered by kind, then by certainty, then by effect; one at most is the bound."""
+    """Findings are ordered by kind, then by effect, half of it if suspected; one is the bound."""
     ranks = [TELLS.index(finding.tells) for finding in all_findings]
     assert ranks == sorted(ranks)
     assert ranks.count(TELLS.index("bound")) <= 1
     for tells in TELLS:
         of_kind = [finding for finding in all_findings if finding.tells == tells]
-        sure = [finding.certainty == "seen" for finding in of_kind]
-        assert sure == sorted(sure, reverse=True)
+        weighted = [
+            finding.effect_share / (2 if finding.certainty == "suspected" else 1)
+            for finding in of_kind
+        ]
+        assert tells != "cause" or weighted == sorted(weighted, reverse=True)
         for certainty in ("seen", "suspected"):
             effects = [
                 finding.effect_share for finding in of_kind if finding.certainty == certainty

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -41,6 +42,12 @@ class TestOrder:
             "small",
             "shape",
         ]
+
+    def test_half_of_the_effect_of_a_suspected_cause_counts(self) -> None:
+        seen = [finding_with("small", 0.1), finding_with("large", 0.6)]
+        suspected = replace(finding_with("doubtful", 0.9), certainty="suspected")
+        ordered = in_order([*seen, suspected])
+        assert [finding.method for finding in ordered] == ["large", "doubtful", "small"]
 
     def test_one_thing_bounds_a_run(self) -> None:
         findings = [
