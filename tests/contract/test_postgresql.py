@@ -802,6 +802,7 @@ class TestAdvice:
         folder = find_engine("postgresql")
         facts = folder.advising()
         of_tables = {"index", "dropped-index", "statistics", "extended-statistics", "vacuum"}
+        of_tables |= {"temporary-statistics"}
         assert set(facts.statements) == {*of_tables, "trigger", "stable-function", "stored-values"}
         shared.engine.prepare(instance, TABLE_WITH_TRIGGER)
         for doing, file in facts.statements.items():
