@@ -60,7 +60,7 @@ def test_a_view_whose_query_is_not_known_ranks_by_its_plan() -> None:
 
 
 def test_mysql_looks_up_few_rows_of_a_derived_table() -> None:
-    """As MySQL 9.7 planned it: the key of the look-up includes the rank."""
+    """A plan of MySQL 9.7: the key of the look-up includes the rank."""
     ranks = "row_number() OVER (PARTITION BY e.id ORDER BY e.version desc)"
     derived = op("materialize", "Materialize", window(condition=ranks, details={}), seconds=2.0)
     looked_up = op(
@@ -119,7 +119,7 @@ def test_windows_that_are_needed_are_left(root: PlanNode, text: str) -> None:
 
 
 def test_a_condition_on_columns_has_one_finding() -> None:
-    """As PostgreSQL 18 planned `region = 7 and row_number() = 1`."""
+    """A plan of PostgreSQL 18 for `region = 7 and row_number() = 1`."""
     scan = op("scan", "Seq Scan", object="ev", columns=("id", "region"), rows=4e5, seconds=0.5)
     ranked = op(
         *("window", "WindowAgg", scan), rows=1e5, seconds=0.5,

@@ -210,7 +210,7 @@ def sales(
     kept: float = 1_000.0,
     *indexes: Index,
 ) -> Case:
-    """As SQLite planned it: each sale is read, and its product is looked up by the number."""
+    """A plan of SQLite: each sale is read, and its product is looked up by the number."""
     scan = node("scan", object="sale", rows=300_000.0, removed_rows=0.0)
     facts = {"rows": kept, "removed_rows": 300_000.0 - kept, "condition": "rowid=?"}
     looked_up = node("index scan", object="product", loops=300_000.0, **facts)

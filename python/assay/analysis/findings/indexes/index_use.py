@@ -428,21 +428,6 @@ def _unlike_columns(
     return Unused(index, why, to_try, at, settle=ALIKE)
 
 
-def unlike_at_join(case: Case, join: Timed, own: str, other: str) -> Unused | None:
-    """Return the index on a text column that a join compares with a number; None without one.
-
-    `own` and `other` are the columns, as `table.column`.
-    """
-    unlike = unlike_types(case, own, other)
-    table, _, column = own.partition(".")
-    if unlike is None:
-        return None
-    for index in case.indexes_of(table, None):
-        if index.valid and index.predicate is None and _leading(index).lower() == column.lower():
-            return _converted(index, unlike, f"plan:{join.operation}")
-    return None
-
-
 def _converted(index: Index, unlike: Unlike, at: str) -> Unused:
     return Unused(index, unlike.why, unlike.to_try, at, alike=unlike.alike)
 

@@ -9,12 +9,10 @@ from assay.analysis.findings.advising import index_words
 from assay.analysis.findings.indexes.index_use import (
     Unused,
     hidden_at_join,
-    unlike_at_join,
     unused_advice,
     unused_index,
 )
 from assay.analysis.findings.indexes.join_index import (
-    compared_pair,
     join_fraction,
     joined_rows,
     rows_read,
@@ -85,17 +83,12 @@ def _hidden_at_joins(case: Case) -> dict[tuple[str, str], _Join]:
     for join, scan in wasteful_joins(case, nodes):
         unused = hidden_at_join(case, join, scan)
         if unused is None or unused.settle is not None:
-            unused = unlike_index(case, join, scan) or unused or _unlike(case, join, scan)
+            unused = unlike_index(case, join, scan) or unused
         if unused is not None:
             joins.setdefault((join.operation, unused.index.name), _Join(join, scan, unused))
     for join, read, unused in driven_joins(case, nodes):
         joins.setdefault((join.operation, unused.index.name), _Join(join, read, unused))
     return joins
-
-
-def _unlike(case: Case, join: Timed, scan: PlanNode) -> Unused | None:
-    compared = compared_pair(join, scan)
-    return None if compared is None else unlike_at_join(case, join, *compared)
 
 
 def _join_finding(case: Case, joins: Sequence[_Join], nodes: Sequence[Timed]) -> Finding:

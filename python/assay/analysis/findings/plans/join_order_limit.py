@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.analysis.findings.advising import named_setting_advice
-from assay.analysis.findings.plans.setting_trials import is_faster, statement_fraction
+from assay.analysis.findings.plans.setting_trials import is_faster, saved_fractions
 from assay.analysis.time.operation_tree import COMPUTING
 from assay.model.finding import Evidence
 from assay.model.units import percent_text, seconds_text
@@ -34,11 +34,7 @@ def find(case: Case) -> list[Finding]:
 
 
 def _finding(case: Case, name: str, better: list[Alternative]) -> Finding:
-    fractions: dict[str, float] = {}
-    for alternative in better:
-        saved = 1 - (alternative.seconds_changed or 0.0) / (alternative.seconds or 1.0)
-        part = saved * statement_fraction(case, alternative)
-        fractions[alternative.operation] = fractions.get(alternative.operation, 0.0) + part
+    fractions = saved_fractions(case, better)
     effect = case.of_run(fractions)
     first = max(better, key=lambda alternative: fractions[alternative.operation])
     value = max((alternative.value or "" for alternative in better), key=int)

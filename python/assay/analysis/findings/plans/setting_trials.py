@@ -65,11 +65,7 @@ def tried_finding(
         better: Statements that were faster with its default.
         does: Phrase on the effect of the setting on the plans.
     """
-    fractions: dict[str, float] = {}
-    for alternative in better:
-        saved = 1 - (alternative.seconds_changed or 0.0) / (alternative.seconds or 1.0)
-        part = saved * statement_fraction(case, alternative)
-        fractions[alternative.operation] = fractions.get(alternative.operation, 0.0) + part
+    fractions = saved_fractions(case, better)
     effect = case.of_run(fractions)
     first = max(better, key=lambda alternative: fractions[alternative.operation])
     value = next(
@@ -115,7 +111,17 @@ def tried_finding(
     return [finding.without_interval().of(COMPUTING, saved=(0.0, at_best))]
 
 
-def statement_fraction(case: Case, alternative: Alternative) -> float:
+def saved_fractions(case: Case, better: Sequence[Alternative]) -> dict[str, float]:
+    """Return the share of each operation's time that faster statements save together."""
+    fractions: dict[str, float] = {}
+    for alternative in better:
+        saved = 1 - (alternative.seconds_changed or 0.0) / (alternative.seconds or 1.0)
+        part = saved * _statement_fraction(case, alternative)
+        fractions[alternative.operation] = fractions.get(alternative.operation, 0.0) + part
+    return fractions
+
+
+def _statement_fraction(case: Case, alternative: Alternative) -> float:
     """Return the share of an operation's time that the statement's plan took."""
     return sum(
         timed.fraction or 0.0
