@@ -10,6 +10,7 @@ from assay.analysis.findings.case import Case
 from assay.analysis.findings.discovery import findings
 from assay.analysis.findings.no_cause import METHOD
 from assay.model.finding import Finding
+from assay.model.secrets import HIDDEN
 from tests.cases import case, node, operation, plan, plans
 
 
@@ -29,6 +30,11 @@ def test_the_largest_operator_is_named() -> None:
     assert finding.tells == "shape"
     assert "the largest operator is Aggregate in q1, 80 % of the time" in finding.claim
     assert "assay diagnose a-run" in str(finding.to_try)
+
+
+def test_a_server_with_a_password_needs_its_address_again() -> None:
+    (finding,) = named(run_of(request={"dsn": f"postgresql://owner:{HIDDEN}@127.0.0.1/shop"}))
+    assert "assay diagnose a-run --dsn ...`" in str(finding.to_try)
 
 
 def test_observed_statements_cannot_be_diagnosed() -> None:

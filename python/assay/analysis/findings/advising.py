@@ -200,8 +200,12 @@ def try_command(run_id: str, key: str, dsn: str | None) -> str:
         key: Key of the finding.
         dsn: Address of a running server, as the record has it; None without one.
     """
-    again = " --dsn ..." if dsn is not None and HIDDEN in dsn else ""
-    return f"assay try {run_id} {key}{again}"
+    return f"assay try {run_id} {key}{dsn_option(dsn)}"
+
+
+def dsn_option(dsn: str | None) -> str:
+    """Return the option that a command on a recorded run needs for a password; empty without."""
+    return " --dsn ..." if dsn is not None and HIDDEN in dsn else ""
 
 
 def _without_command(to_try: str | None) -> str | None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 EXCLUDED = "excluded"
 # Expressions whose value differs in each execution.
 _VOLATILE = (exp.Rand, exp.Uuid)
-_VOLATILE_NAMES = {"nextval", "gen_random_uuid", "clock_timestamp", "randomblob"}
+_VOLATILE_NAMES = {"nextval", "gen_random_uuid", "randomblob"}
 # The time of the write. A row whose other values stay is not written only to note the time.
 _TIMES = (exp.CurrentTimestamp, exp.CurrentDate, exp.CurrentTime, exp.CurrentDatetime)
 _TIME_NAMES = {"now", "transaction_timestamp", "statement_timestamp", "clock_timestamp"}

@@ -24,9 +24,8 @@ EFFECT_MIN = 0.05
 UNCHANGED_MIN = 0.5
 MODIFY = "modify"
 TO_TRY = (
-    "add a condition that compares old and new values: in PostgreSQL `(a, b) is distinct from "
-    "(new_a, new_b)`, in SQLite `a is not new_a`, after `where` of the update or of "
-    "`on conflict do update`"
+    "add a condition that compares old and new values, such as `a is distinct from new_a or b is "
+    "distinct from new_b`, after `where` of the update or of `on conflict do update`"
 )
 TO_SETTLE = (
     "measure the statement with this condition; executions of a load that repeats its values meet "

@@ -45,12 +45,8 @@ def is_faster_by_default(alternative: Alternative) -> bool:
 
 def is_faster(alternative: Alternative) -> bool:
     """Return True if a statement was clearly faster with a change."""
-    return (
-        bool(alternative.seconds)
-        and alternative.seconds is not None
-        and alternative.seconds_changed is not None
-        and alternative.seconds_changed <= FASTER_MAX * alternative.seconds
-    )
+    seconds, changed = alternative.seconds, alternative.seconds_changed
+    return bool(seconds and changed is not None and changed <= FASTER_MAX * seconds)
 
 
 def tried_finding(
