@@ -12,7 +12,7 @@ const SOCKET: &str = "bridge";
 const COLUMNS_MAX: usize = 6;
 
 thread_local! {
-    static PEER: Peer = Peer::listening(SOCKET);
+    static PEER: Peer = Peer::at_socket(SOCKET);
 }
 
 /// A description of columns; then a number of columns and a row.
@@ -36,7 +36,7 @@ pub fn session(bytes: &[u8]) {
     PEER.with(|peer| {
         peer.say(bytes);
         let config = Config {
-            socket: peer.socket(),
+            socket: peer.folder().join(SOCKET),
             url: "jdbc:any".into(),
             properties: Vec::new(),
             setup: Vec::new(),

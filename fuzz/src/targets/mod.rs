@@ -10,6 +10,7 @@ mod procfs;
 mod script;
 mod sparql;
 mod texts;
+mod tls;
 
 use crate::Target;
 
@@ -62,6 +63,8 @@ pub const TARGETS: &[Target] = &[
     parser(DRIVE, "http_response", http::response, 4 << 10),
     parser(DRIVE, "sparql_json", sparql::json, 4 << 10),
     parser(DRIVE, "sparql_lines", sparql::lines, 4 << 10),
+    session("sparql_session", sparql::session),
     parser(DRIVE, "statements", texts::statements, 1 << 10),
-    parser(DRIVE, "certificates", texts::certificates, 4 << 10),
+    parser(DRIVE, "certificates", tls::certificates, 4 << 10),
+    Target { is_session: true, ..parser(DRIVE, "tls_handshake", tls::handshake, 16 << 10) },
 ];

@@ -36,12 +36,17 @@ const TYPES: [(u8, u16); 16] = [
 ];
 
 thread_local! {
-    static PEER: Peer = Peer::listening(SOCKET);
+    static PEER: Peer = Peer::at_socket(SOCKET);
 }
 
 fn config(peer: &Peer) -> Config {
     let password = serde_json::from_str("\"secret\"").ok();
-    Config { socket: Some(peer.socket()), user: "me".into(), password, ..Config::default() }
+    Config {
+        socket: Some(peer.folder().join(SOCKET)),
+        user: "me".into(),
+        password,
+        ..Config::default()
+    }
 }
 
 /// A whole number in binary, by the arithmetic of the manual alone.

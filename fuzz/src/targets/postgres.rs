@@ -23,7 +23,7 @@ const COLUMNS_MAX: usize = 6;
 const STARTED: &[u8] = b"R\0\0\0\x08\0\0\0\0S\0\0\0\x18server_version\x0016.4\0Z\0\0\0\x05I";
 
 thread_local! {
-    static PEER: Peer = Peer::listening(SOCKET);
+    static PEER: Peer = Peer::at_socket(SOCKET);
 }
 
 fn config(text: &str, file: &str) -> Result<Config, String> {

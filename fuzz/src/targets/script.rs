@@ -1,4 +1,4 @@
-//! The script that sessions execute while they are told anything.
+//! The scripts that sessions execute while they are told anything.
 
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
@@ -12,9 +12,9 @@ const PREPARED: usize = 1;
 const PIPELINED: usize = 2;
 const OPERATIONS: u16 = 2;
 
-static SCRIPTS: LazyLock<[Arc<Script>; 4]> = LazyLock::new(|| {
+static OF_SQL: LazyLock<[Arc<Script>; 4]> = LazyLock::new(|| {
     [0, PREPARED, PIPELINED, PREPARED | PIPELINED].map(|bits| {
-        let text = format!(
+        made(&format!(
             r#"{{"prepared": {}, "pipelined": {}, "operations": [
                 {{"name": "a", "draws": [{{"name": "x", "integer": [1, 9]}}], "statements": [
                     {{"text": "select a, b from t where c = $1", "values": [0]}},
@@ -23,14 +23,33 @@ static SCRIPTS: LazyLock<[Arc<Script>; 4]> = LazyLock::new(|| {
                     {{"text": "update t set a = 1"}}, {{"text": "commit"}}]}}]}}"#,
             bits & PREPARED != 0,
             bits & PIPELINED != 0
-        );
-        Arc::new(serde_json::from_str(&text).expect("the script above can be read"))
+        ))
     })
 });
 
-/// The script of an input.
+static OF_SPARQL: LazyLock<Arc<Script>> = LazyLock::new(|| {
+    made(
+        r#"{"operations": [
+            {"name": "a", "draws": [{"name": "x", "integer": [1, 9]}], "statements": [
+                {"text": "select ?a ?b where { ?a ?b ${1} }", "values": [0]},
+                {"text": "ask { ?a ?b ?c }"}]},
+            {"name": "b", "statements": [{"text": "construct where { ?a ?b ?c }"},
+                {"text": "insert data { <urn:a> <urn:b> 1 }"}]}]}"#,
+    )
+});
+
+fn made(text: &str) -> Arc<Script> {
+    Arc::new(serde_json::from_str(text).expect("the scripts above can be read"))
+}
+
+/// The script in SQL of an input.
 pub fn of(input: &[u8]) -> Arc<Script> {
-    Arc::clone(&SCRIPTS[input.len() % SCRIPTS.len()])
+    Arc::clone(&OF_SQL[input.len() % OF_SQL.len()])
+}
+
+/// The script in SPARQL.
+pub fn of_sparql() -> Arc<Script> {
+    Arc::clone(&OF_SPARQL)
 }
 
 /// Executes all operations of a session, reads their rows and keeps those in `folder`.

@@ -1,12 +1,20 @@
-//! Answers of SPARQL endpoints, in three forms.
+//! Answers of SPARQL endpoints, in three forms, and whole sessions.
 
+use assay_drive::session::sparql::SparqlSession;
 use assay_drive::session::sparql::answer::{Form, Reader};
+use assay_drive::session::sparql::config::{Config, Method, Results};
 use assay_drive::session::sparql::term::Term;
 use serde_json::Value;
 
 use super::columns::choice;
+use super::script;
+use crate::peer::Peer;
 
 type Rows = Vec<Vec<String>>;
+
+thread_local! {
+    static PEER: (Peer, u16) = Peer::at_port();
+}
 
 /// Where an answer is cut, then the answer in JSON. What serde_json refuses is refused.
 pub fn json(bytes: &[u8]) {
@@ -60,4 +68,24 @@ fn kept(cell: &Term<'_>, scratch: &mut Vec<u8>) -> String {
     let mut written = Vec::new();
     cell.write(&mut written);
     format!("{:?} {:?}", cell.kept(scratch), String::from_utf8_lossy(&written))
+}
+
+/// How rows are asked for, then what an endpoint says to whatever it is asked.
+pub fn session(bytes: &[u8]) {
+    let (kind, bytes) = choice(bytes);
+    PEER.with(|(peer, port)| {
+        peer.say(bytes);
+        let config = Config {
+            host: "127.0.0.1".into(),
+            port: *port,
+            query: "/query".into(),
+            update: Some("/update".into()),
+            method: [Method::Post, Method::Get][kind & 1],
+            results: [Results::Json, Results::Tsv][kind >> 1 & 1],
+            ..Config::default()
+        };
+        if let Ok(mut session) = SparqlSession::open(config, script::of_sparql(), 1, 0) {
+            script::play(&mut session, peer.folder());
+        }
+    });
 }

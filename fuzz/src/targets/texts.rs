@@ -1,8 +1,7 @@
-//! Texts of statements, and certificates.
+//! Texts of statements.
 
 use assay_drive::session::mysql::statements::marked;
 use assay_drive::session::sparql::request::Request;
-use assay_drive::session::tls::{end_point_digest, names_host};
 use assay_drive::session::value::Bound;
 
 /// The text of a statement of each protocol that has values written into it.
@@ -21,13 +20,5 @@ pub fn statements(bytes: &[u8]) {
     ] {
         let _ = request.write(|_| Some(value), &mut out);
         out.clear();
-    }
-}
-
-/// A certificate, of a host or an address.
-pub fn certificates(bytes: &[u8]) {
-    let _ = end_point_digest(bytes);
-    for host in ["localhost", "a.b.example.com", "127.0.0.1", "::1", ""] {
-        let _ = names_host(bytes, host);
     }
 }
