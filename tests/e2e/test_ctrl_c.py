@@ -1,4 +1,4 @@
-"""Ctrl-C while nobody answers: a name server, or a server after the login. No record is left."""
+"""Ctrl-C while nobody answers, when no record is left, and while tables are loaded."""
 
 from __future__ import annotations
 
@@ -16,11 +16,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.conftest import ASSAY, PATIENCE_S, Lab
+from assay.running.processes.hosting import GRACE_S
+from tests.e2e.conftest import ASSAY, PATIENCE_S, POSTGRESQL, Lab, end
 from tests.mysql_peer import MYSQL_OK, mysql_greeting, mysql_packet
 
 # The system's resolver waits 10 s for one name server.
 CTRL_C_MAX_S = 4.0
+LOADING_S = 1.0
 HOST = "db.example"
 # In namespaces of its own: the only name server takes all queries and answers none. Its socket
 # stays open in the program that takes this one's place.
@@ -122,3 +124,21 @@ def test_ctrl_c_ends_the_wait_for_a_server_that_became_silent(lab: Lab, requests
         dsn = f"mariadb://me@127.0.0.1:{port}/shop?connect_timeout=60"
         command = [str(ASSAY), "run", "tpch", "--engine", "mariadb", "--dsn", dsn]
         stopped(lab, command, lambda _: is_silent.is_set())
+
+
+def test_ctrl_c_ends_the_loading_of_tables(server_lab: Lab) -> None:
+    started = server_lab.begin("run", "tpch", "--engine", POSTGRESQL, "--scale", "3")
+    assert started.stderr is not None
+    for line in started.stderr:
+        if line.startswith("  tables"):
+            break
+    time.sleep(LOADING_S)
+    since_s = time.monotonic()
+    code, errors = end(started)
+    took_s = time.monotonic() - since_s
+    assert code == 2, errors
+    assert "stopped by Ctrl-C" in errors
+    assert "loading" in errors
+    assert took_s < GRACE_S  # Later, the process that loads would be killed.
+    assert server_lab.status() == "interrupted"
+    server_lab.assert_nothing_left()

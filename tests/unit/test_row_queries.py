@@ -55,6 +55,15 @@ class TestRowQuery:
         assert tables[0]["n"].to_pylist() == list(range(MANY_ROWS))
         assert len({query.checksum for query in made}) == 1
 
+    def test_a_query_that_was_ended_fails_at_its_next_read(self) -> None:
+        query = RowQuery(MANY, "rows/t.sql", 1)
+        batches = pa.RecordBatchReader.from_stream(query)
+        assert batches.read_next_batch().num_rows == query.rows == BATCH_ROWS
+        query.end()
+        with pytest.raises((pa.ArrowException, OSError)):
+            batches.read_next_batch()
+        assert query.rows == BATCH_ROWS
+
     def test_rows_are_counted_while_they_are_read(self) -> None:
         query = RowQuery(MANY, "rows/t.sql", 1)
         assert (query.rows, query.rows_expected) == (0, MANY_ROWS)

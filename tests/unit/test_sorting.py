@@ -93,6 +93,17 @@ def test_rows_that_got_lost_are_no_table(tmp_path: Path) -> None:
         assert "4 rows were sorted," in str(rows.failure)
 
 
+def test_sorted_rows_that_were_ended_fail_at_their_next_read(tmp_path: Path) -> None:
+    made = table_stream("tpch", "lineitem", SCALE, 1)
+    with sorter(tmp_path / "spill", 0) as connection:
+        rows = SortedRows(made, COLUMNS, connection)
+        batches = pa.RecordBatchReader.from_stream(rows)
+        rows.end()
+        with pytest.raises((pa.ArrowException, OSError)):
+            batches.read_all()
+    assert (made.rows, rows.rows) == (0, 0)
+
+
 def test_an_estimate_is_near_what_the_rows_take() -> None:
     estimated = estimated_bytes(TPCH, "lineitem")
     assert estimated == pytest.approx(lineitem().nbytes, rel=0.1)

@@ -15,11 +15,12 @@ use crate::Parts;
 /// Finished parts that may wait for the reader, for each thread. Bounds the memory.
 const PARTS_AHEAD: usize = 3;
 
-/// What has been handed on so far; shared with whoever shows progress.
+/// What has been handed on so far; shared with whoever shows progress, and may end the stream.
 #[derive(Default)]
 pub struct Meter {
     rows: AtomicU64,
     checksum: AtomicU64,
+    ended: AtomicBool,
 }
 
 impl Meter {
@@ -31,6 +32,11 @@ impl Meter {
     /// Checksum of all parts handed on, in order: XXH3 over the parts' buffers.
     pub fn checksum(&self) -> u64 {
         self.checksum.load(Ordering::Relaxed)
+    }
+
+    /// Has the stream's next read fail, whoever reads it.
+    pub fn end(&self) {
+        self.ended.store(true, Ordering::Relaxed);
     }
 }
 
@@ -107,6 +113,10 @@ impl Iterator for TableStream {
         if self.next >= self.parts {
             return None;
         }
+        if self.meter.ended.load(Ordering::Relaxed) {
+            self.next = self.parts;
+            return Some(Err(ArrowError::ComputeError("loading was ended".into())));
+        }
         let Some(batch) = self.receive() else {
             let missing = format!("part {} of the table was not made", self.next);
             self.next = self.parts;
@@ -153,6 +163,19 @@ mod tests {
         let (rows, checksum) = drained(1);
         assert_eq!(rows, 75_000);
         assert_eq!(drained(7), (rows, checksum));
+    }
+
+    #[test]
+    fn a_stream_that_was_ended_fails_once_and_has_no_more_rows() {
+        let (table, meter): (_, Arc<Meter>) =
+            (crate::table("tpch", "lineitem", 0.1, 0, None).unwrap(), Arc::default());
+        let mut stream = TableStream::start(table, 2, Arc::clone(&meter));
+        assert!(stream.next().unwrap().is_ok());
+        let rows = meter.rows();
+        meter.end();
+        assert!(stream.next().unwrap().is_err());
+        assert!(stream.next().is_none());
+        assert_eq!(meter.rows(), rows);
     }
 
     #[test]

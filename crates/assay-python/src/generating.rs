@@ -54,6 +54,11 @@ impl PyTableStream {
         capsule::export(py, Box::new(stream))
     }
 
+    /// Has the stream's next read fail.
+    fn end(&self) {
+        self.meter.end();
+    }
+
     /// Rows handed out so far.
     #[getter]
     fn rows(&self) -> u64 {

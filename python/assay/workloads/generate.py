@@ -24,6 +24,10 @@ class Rows(Protocol):
         """Return the generated rows as an Arrow C stream capsule."""
         ...
 
+    def end(self) -> None:
+        """Have the next read of the stream fail, from any thread."""
+        ...
+
     @property
     def rows(self) -> int:
         """The number of generated rows that were read."""

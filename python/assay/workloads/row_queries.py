@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import duckdb
 import pyarrow
 
-from assay.model.errors import UsageError
+from assay.model.errors import RunFailedError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,6 +37,7 @@ class RowQuery:
         self._text = text
         self._digest = hashlib.blake2b(digest_size=DIGEST_BYTES)
         self._rows = 0
+        self._is_ended = False
         # Nothing is spilled, so no files remain in the current directory.
         self._connection = duckdb.connect(config={"threads": threads, "temp_directory": ""})
         try:
@@ -49,6 +50,11 @@ class RowQuery:
         reader = self._relation.to_arrow_reader(BATCH_ROWS)
         counted = pyarrow.RecordBatchReader.from_batches(reader.schema, self._counted(reader))
         return counted.__arrow_c_stream__(requested_schema)
+
+    def end(self) -> None:
+        """Have the next read of the stream fail, and interrupt the query."""
+        self._is_ended = True
+        self._connection.interrupt()
 
     @property
     def rows(self) -> int:
@@ -69,6 +75,8 @@ class RowQuery:
 
     def _counted(self, reader: pyarrow.RecordBatchReader) -> Iterator[pyarrow.RecordBatch]:
         for batch in reader:
+            if self._is_ended:
+                raise RunFailedError("loading was ended")
             self._digest.update(batch.serialize())
             self._rows += batch.num_rows
             yield batch

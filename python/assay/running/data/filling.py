@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -156,9 +156,14 @@ def _load_tables(
             for table in order
         }
         try:
+            ended, _ = wait(loading.values(), return_when=FIRST_EXCEPTION)
+            for table_loading in ended:
+                table_loading.result()
             return {table: loading[table].result() for table in rows}
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
+            for made in rows.values():
+                made.end()
             raise
 
 

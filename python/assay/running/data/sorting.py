@@ -49,6 +49,11 @@ class SortedRows:
         # An Arrow stream passes on only the text of an error.
         self.failure: RunFailedError | None = None
 
+    def end(self) -> None:
+        """Have the next read of the stream fail, and interrupt the sorting."""
+        self._rows.end()
+        self._sorter.interrupt()
+
     @property
     def rows(self) -> int:
         """The number of sorted rows handed out so far."""
