@@ -16,7 +16,7 @@ from assay.record.reader import Run, took_s
 from assay.record.seal import write_seal
 from assay.report.sections.try_ import prediction, trial_document
 from assay.report.terminal.try_ import calibration_lines, trial_lines
-from assay.running.asked.request import recorded_request
+from assay.running.asked.request import GivenAgain, recorded_request
 from assay.study.try_ import BASELINE, chosen, trial_study
 from tests.records import write_run
 
@@ -117,6 +117,10 @@ class TestStudy:
             ({}, "postgresql://h/d", "used a server that Assay started: remove --dsn"),
             ({"settings": {"secret": "***"}}, None, "'secret' had one"),
             ({"prepare": {"a.sql": "password '***'"}}, None, "'a.sql' had one"),
+            ({"bin_dir": "/opt/b"}, None, "if you trust it, add --bin-dir /opt/b"),
+            ({"drivers": ["/a.jar", "g:a:1"]}, None, "add --driver /a.jar --driver g:a:1"),
+            ({"dsn": "mysql://h/d", "allow_writes": True}, None, "add --dsn mysql://h/d"),
+            ({"dsn": "mysql://h/d", "prepare": {"a": "x"}}, None, "add --dsn mysql://h/d"),
             ({"moons": 3}, None, "'moons', which this version of Assay does not know"),
         ],
     )
@@ -125,12 +129,27 @@ class TestStudy:
     ) -> None:
         facts = {**Run(write_run(tmp_path)).facts["request"], **change}
         with pytest.raises(UsageError) as raised:
-            recorded_request(facts, dsn)
+            recorded_request(facts, GivenAgain(dsn))
         assert message in str(raised.value)
+
+    def test_programs_and_changed_databases_are_those_that_are_given_again(
+        self, tmp_path: Path
+    ) -> None:
+        facts = {
+            **Run(write_run(tmp_path)).facts["request"],
+            "dsn": "jdbc:h2:a",
+            "allow_writes": True,
+            "bin_dir": "/theirs",
+            "drivers": ["/theirs.jar"],
+        }
+        repeated = recorded_request(facts, GivenAgain("jdbc:h2:a", "/ours", ["/ours.jar"]))
+        assert (repeated.bin_dir, repeated.drivers) == ("/ours", ["/ours.jar"])
+        assert recorded_request(facts | {"bin_dir": None}, GivenAgain("jdbc:h2:a", None, ["g:a:1"]))
 
     def test_an_address_is_taken_in_place_of_the_recorded(self, tmp_path: Path) -> None:
         facts = {**Run(write_run(tmp_path)).facts["request"], "dsn": "postgresql://me:***@h/d"}
-        assert recorded_request(facts, "postgresql://me:pw@h/d").dsn == "postgresql://me:pw@h/d"
+        given = "postgresql://me:pw@h/d"
+        assert recorded_request(facts, GivenAgain(given)).dsn == given
         facts["dsn"] = "postgresql://me@h/d"
         assert recorded_request(facts).dsn == "postgresql://me@h/d"
 

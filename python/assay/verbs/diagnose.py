@@ -25,7 +25,7 @@ from assay.report.diagnosis.document import diagnose_document
 from assay.report.diagnosis.remembering import decided_prediction
 from assay.running.asked.options import options_of
 from assay.running.asked.request import recorded_request
-from assay.running.asked.understanding import request_of
+from assay.running.asked.understanding import given_again, request_of
 from assay.study.declared.facts import asked_budget_s
 from assay.study.diagnosing.stages import Diagnosing
 from assay.study.experiments.discovery import experiments
@@ -231,11 +231,12 @@ def _of_run(what: str, options: dict[str, Any], place: Path) -> _Asked:
             f" {error}"
         ) from error
     refuse_damaged(pilot.dir)
-    if strange := sorted(set(options) - {"dsn", "operation"}):
+    if strange := sorted(set(options) - {"dsn", "bin_dir", "driver", "operation"}):
         raise UsageError(
             f"{what} is a run and has its own {strange[0]!r}: remove the option, or name a workload"
         )
-    base = recorded_request(pilot.facts["request"], options.get("dsn"))
+    again = given_again(options.get("dsn"), options.get("bin_dir"), options.get("driver") or ())
+    base = recorded_request(pilot.facts["request"], again)
     base = base.changed(min_time_s=min(base.min_time_s, MIN_TIME_MAX_S))
     names = options.get("operation") or []
     if unknown := sorted(set(names) - set(pilot.facts["plan"]["operations"])):

@@ -15,6 +15,7 @@ from assay.record.predictions import append_prediction, read_predictions
 from assay.record.reader import Run, find_measured_run, took_s
 from assay.report.sections.try_ import prediction, trial_document
 from assay.running.asked.request import RunRequest
+from assay.running.asked.understanding import given_again
 from assay.running.server.changed_tables import make_changes
 from assay.study.declared.facts import asked_budget_s
 from assay.study.series import Purpose, Series
@@ -42,6 +43,8 @@ def try_(
     repeat: int = TRY_ROUNDS,
     seed: int = 1,
     dsn: str | None = None,
+    bin_dir: str | None = None,
+    drivers: Sequence[str] = (),
     allow_changes: bool = False,
     keep: bool = False,
     budget: str | None = None,
@@ -57,6 +60,9 @@ def try_(
         repeat: Number of rounds. Each round makes one run without the change and one with it.
         seed: Seed of the order of runs.
         dsn: Address of the running server, because the record does not contain its password.
+        bin_dir: Directory of the server's programs, if the run used one: a record, which may come
+            from somebody else, does not decide which programs are executed.
+        drivers: JDBC drivers, if the run used them, for the same reason.
         allow_changes: Allow changes to tables that Assay did not create. Each run reverts its
             changes.
         keep: Make the change again at the end, and leave it in place.
@@ -78,7 +84,8 @@ def try_(
     about = chosen(summarise(record).findings, finding) if isinstance(finding, str) else finding
     if keep and not allow_changes:
         raise UsageError("--keep needs --allow-changes, which makes the change: give both")
-    study = trial_study(record, about, repeat, seed, dsn, allow_changes=allow_changes)
+    again_given = given_again(dsn, bin_dir, drivers)
+    study = trial_study(record, about, repeat, seed, again_given, allow_changes=allow_changes)
     purpose = Purpose(
         f"try-{record.facts['workload']['name']}",
         record.facts["engine"]["name"],

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from assay.analysis.findings.changing import is_of_session
 from assay.model.finding import BY_PLANS, BY_VALUES, Advice, TableChange
-from assay.model.secrets import HIDDEN
+from assay.record.repeating import options_words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -192,20 +192,15 @@ def _is_of_one_session(advice: Advice, facts: Mapping[str, Any]) -> bool:
     return BY_PLANS.items() <= advice.values.items()
 
 
-def try_command(run_id: str, key: str, dsn: str | None) -> str:
-    """Return the `assay try` command of a finding, with `--dsn ...` if the record has no password.
+def try_command(run_id: str, key: str, request: Mapping[str, Any]) -> str:
+    """Return the `assay try` command of a finding, with the options that have to be given again.
 
     Args:
         run_id: The run.
         key: Key of the finding.
-        dsn: Address of a running server, as the record has it; None without one.
+        request: The run's request, as the record has it.
     """
-    return f"assay try {run_id} {key}{dsn_option(dsn)}"
-
-
-def dsn_option(dsn: str | None) -> str:
-    """Return the option that a command on a recorded run needs for a password; empty without."""
-    return " --dsn ..." if dsn is not None and HIDDEN in dsn else ""
+    return f"assay try {run_id} {key}{options_words(request)}"
 
 
 def _without_command(to_try: str | None) -> str | None:

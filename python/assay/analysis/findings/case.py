@@ -497,4 +497,4 @@ class Case:
         """Return a text with the `assay try` command for a finding's advice, and its effect."""
         names = self.largest_first(fractions)
         key = f"{method}:{names[0]}" if names else method
-        return f"`{try_command(self.run_id, key, self.request.get('dsn'))}` {does}"
+        return f"`{try_command(self.run_id, key, self.request)}` {does}"

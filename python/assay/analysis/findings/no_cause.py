@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.analysis.findings.advising import dsn_option
 from assay.analysis.findings.plans.plan_time import timed_nodes
 from assay.model.finding import Evidence
 from assay.model.units import percent_text
+from assay.record.repeating import options_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -49,7 +49,7 @@ def without_cause(case: Case, findings: Iterable[Finding]) -> list[Finding]:
         f"largest operator is {operator} in {largest.operation}, {percent_text(share)} of the time"
     )
     evidence = [Evidence(f"{operator} took {percent_text(share)}", f"plan:{largest.operation}")]
-    run = f"{case.run_id}{dsn_option(case.request.get('dsn'))}"
+    run = f"{case.run_id}{options_words(case.request)}"
     to_try = None if case.is_observed else TO_TRY.format(run=run)
     finding = case.finding(
         METHOD, claim, fractions, tells="shape", to_try=to_try, evidence=evidence

@@ -37,6 +37,24 @@ TriedServer = Annotated[
         " record contains no password."
     ),
 ]
+TriedPrograms = Annotated[
+    str | None,
+    typer.Option(
+        "--bin-dir",
+        help="Directory of the server's programs, if the run used one; a record does not decide"
+        " which programs are executed.",
+        metavar="DIR",
+    ),
+]
+TriedDrivers = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--driver",
+        help="A JDBC driver, if the run used one: its jar, or its Maven coordinates; can be"
+        " repeated.",
+        metavar="FILE.jar|GROUP:ARTEFACT:VERSION",
+    ),
+]
 TriedBefore = Annotated[
     bool,
     typer.Option("--history", help="Show how often the gain that findings predicted was right."),
@@ -60,6 +78,8 @@ def try_(
     budget: Budget = None,
     again: Again = False,
     dsn: TriedServer = None,
+    bin_dir: TriedPrograms = None,
+    driver: TriedDrivers = None,
     allow_changes: AllowChanges = False,
     keep: Keep = False,
     seed: Annotated[int, typer.Option(help="Seed of the order of runs.", min=0)] = 1,
@@ -96,6 +116,8 @@ def try_(
         repeat=repeat,
         seed=seed,
         dsn=dsn,
+        bin_dir=bin_dir,
+        drivers=driver or (),
         allow_changes=allow_changes,
         keep=keep,
         budget=budget,

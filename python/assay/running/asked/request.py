@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 from pydantic import Field
@@ -9,11 +10,12 @@ from pydantic import Field
 from assay.model.errors import UsageError
 from assay.model.language import Language
 from assay.model.secrets import HIDDEN, is_secret, sql_without_secrets, without_secrets
+from assay.record.repeating import options_to_give
 from assay.running.asked.parsing import PARAMETERS_DEFAULT, STATE_HOT
 from assay.running.asked.plain_options import PlainOptions
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 
 class RunRequest(PlainOptions):
@@ -165,29 +167,46 @@ class RunRequest(PlainOptions):
         return {name: fact for name, fact in self.facts().items() if fact != without[name]}
 
 
-def recorded_request(facts: Mapping[str, Any], dsn: str | None = None) -> RunRequest:
+@dataclass(frozen=True)
+class GivenAgain:
+    """Options of a recorded run that the user has to give again when the run is repeated.
+
+    See `record.repeating`.
+
+    Attributes:
+        dsn: Address of the running server; None if it is not given.
+        bin_dir: Directory of installed programs of the engine; None if it is not given.
+        drivers: JDBC drivers: files, or Maven names.
+    """
+
+    dsn: str | None = None
+    bin_dir: str | None = None
+    drivers: Sequence[str] = ()
+
+
+def recorded_request(facts: Mapping[str, Any], again: GivenAgain | None = None) -> RunRequest:
     """Return the request of a recorded run, so that it can be repeated.
 
     Args:
         facts: `request` of run.json. Options that older records lack have their defaults.
-        dsn: DSN of the running server, if the run used one, because records hold no password.
+        again: Options that were given again; None means none.
 
     Raises:
-        UsageError: If the record lacks parts of the request.
+        UsageError: If the record lacks parts of the request, or an option has to be given again.
     """
+    again = again or GivenAgain()
     if strange := sorted(set(facts) - set(RunRequest.model_fields)):
         raise UsageError(
             f"the recorded run has the option {strange[0]!r}, which this version of Assay does "
             "not know"
         )
     request = RunRequest(**facts)
-    if dsn is not None and request.dsn is None:
+    if again.dsn is not None and request.dsn is None:
         raise UsageError("--dsn: the recorded run used a server that Assay started: remove --dsn")
-    request = request.changed(dsn=dsn or request.dsn)
-    if request.dsn is not None and HIDDEN in request.dsn:
-        raise UsageError(
-            "the record contains no password: give the server's address again with --dsn"
-        )
+    _refuse_not_given(facts, again)
+    request = request.changed(
+        dsn=again.dsn or request.dsn, bin_dir=again.bin_dir, drivers=list(again.drivers)
+    )
     texts = {**request.settings, **request.prepare}
     if hidden := [name for name, text in texts.items() if HIDDEN in text]:
         raise UsageError(
@@ -195,3 +214,21 @@ def recorded_request(facts: Mapping[str, Any], dsn: str | None = None) -> RunReq
             "repeated with it"
         )
     return request
+
+
+def _refuse_not_given(facts: Mapping[str, Any], again: GivenAgain) -> None:
+    """Refuse a record whose programs or database were not given again."""
+    given = {"--dsn": again.dsn, "--bin-dir": again.bin_dir, "--driver": again.drivers}
+    missing = {
+        option: values for option, values in options_to_give(facts).items() if not given[option]
+    }
+    if any(HIDDEN in value for value in missing.get("--dsn", ())):
+        raise UsageError(
+            "the record contains no password: give the server's address again with --dsn"
+        )
+    if missing:
+        options = [f"{option} {value}" for option in missing for value in missing[option]]
+        raise UsageError(
+            "the recorded run changed a database or executed programs that its record names, and "
+            f"a record may come from somebody else: if you trust it, add {' '.join(options)}"
+        )

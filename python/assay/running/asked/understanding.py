@@ -35,7 +35,7 @@ from assay.running.asked.parsing import (
 )
 from assay.running.asked.plain_options import PlainOptions
 from assay.running.asked.refusing import refuse_unknown, refuse_useless
-from assay.running.asked.request import RunRequest
+from assay.running.asked.request import GivenAgain, RunRequest
 from assay.running.changes.device import parse_device
 from assay.running.changes.limits.limit import parse_limits
 from assay.running.changes.read_ahead import parse_read_ahead
@@ -45,7 +45,7 @@ from assay.workloads.discovery import find_workload
 from assay.workloads.rules import count_at
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Sequence
 
     from assay.running.asked.options import RunOptions
     from assay.workloads.facts import WorkloadFacts
@@ -309,6 +309,21 @@ def _placed(workload: str, folder: Path) -> str:
     if "/" not in workload and not beside:
         return workload
     return str((folder / Path(workload).expanduser()).absolute())
+
+
+def given_again(
+    dsn: str | None = None, bin_dir: str | None = None, drivers: Sequence[str] = ()
+) -> GivenAgain:
+    """Return options of a recorded run that were given again, as values of a request.
+
+    Args:
+        dsn: Value of `--dsn`.
+        bin_dir: Value of `--bin-dir`; a relative one starts in the current directory.
+        drivers: Values of `--driver`, likewise.
+    """
+    folder = Path()
+    programs = None if bin_dir is None else str((folder / bin_dir).absolute())
+    return GivenAgain(dsn, programs, [_driver(named, folder) for named in drivers])
 
 
 def _driver(named: str, folder: Path) -> str:
