@@ -121,6 +121,21 @@ class TestStatements:
         assert journal.undo() == []
         assert self.tables(file) == ["kept"]
 
+    def test_execute_no_module_of_the_current_directory(
+        self, path: Path, file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        shared = tmp_path / "shared"
+        theirs = shared / "assay" / "running" / "server" / "file_sql.py"
+        theirs.parent.mkdir(parents=True)
+        theirs.write_text("open('executed', 'w')")
+        (shared / "assay" / "__init__.py").touch()
+        monkeypatch.chdir(shared)
+        journal = Journal(path)
+        journal.note(dropping(file))
+        assert journal.undo() == []
+        assert self.tables(file) == ["kept"]
+        assert not (shared / "executed").exists()
+
     def test_that_cannot_be_run_stay_in_the_journal_with_the_reason(
         self, path: Path, file: Path
     ) -> None:

@@ -8,6 +8,7 @@ pub mod clock;
 mod error;
 pub mod file;
 pub mod parse;
+mod regular;
 mod root;
 pub mod text;
 mod units;
@@ -15,5 +16,6 @@ pub mod usage;
 pub mod user;
 
 pub use error::KernelError;
+pub use regular::open_regular;
 pub use root::{ProcRoot, SysRoot, numbers_in};
 pub use units::Units;

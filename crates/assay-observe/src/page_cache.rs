@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
+use assay_kernel::open_regular;
 use memmap2::{Mmap, MmapOptions};
 
 use crate::{ObserveError, Units};
@@ -22,7 +23,7 @@ pub fn resident_bytes(path: &Path) -> Result<u64, ObserveError> {
 }
 
 fn count(path: &Path, window_bytes: u64) -> io::Result<u64> {
-    let file = File::open(path)?;
+    let file = open_regular(path)?;
     let size = file.metadata()?.len();
     let page_bytes = Units::of_host().page_bytes;
     let mut resident = 0;

@@ -1,10 +1,10 @@
 //! What unwinding needs of a file with code: where its segments lie, and the rules of `.eh_frame`.
 
-use std::fs::File;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
+use assay_kernel::open_regular;
 use framehop::ModuleSectionInfo;
 use object::{Object, ObjectSection, ObjectSegment, ReadCache, SegmentFlags};
 
@@ -38,7 +38,7 @@ pub struct Elf {
 impl Elf {
     /// Reads headers and unwinding tables; `None` for what is not an object file.
     pub fn read(path: &Path) -> Option<Self> {
-        Self::understood(&ReadCache::new(File::open(path).ok()?))
+        Self::understood(&ReadCache::new(open_regular(path).ok()?))
     }
 
     /// The same of a file in memory.

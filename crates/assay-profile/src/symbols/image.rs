@@ -1,10 +1,10 @@
 //! The bytes of a file with code.
 
-use std::fs::File;
 use std::io;
 use std::ops::Deref;
 use std::path::Path;
 
+use assay_kernel::open_regular;
 use memmap2::Mmap;
 use object::Object;
 
@@ -13,11 +13,7 @@ pub(super) struct Image(Mmap);
 
 impl Image {
     pub fn open(path: &Path) -> io::Result<Self> {
-        // Opening a pipe would wait for its writer.
-        if !path.metadata()?.is_file() {
-            return Err(io::Error::other("it is not a regular file"));
-        }
-        let file = File::open(path)?;
+        let file = open_regular(path)?;
         // A file that is cut while it is mapped ends the process. Programs and libraries are replaced
         // and not rewritten, because that would end every process that runs them, too.
         #[expect(unsafe_code, reason = "only for reading, of files that run")]

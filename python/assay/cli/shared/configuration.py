@@ -3,6 +3,8 @@
 A file has one table per command, whose keys are the command's long options with `_` for `-`. Flags
 take precedence, then `ASSAY_<VERB>_<OPTION>` in the environment, then these files.
 
+Options name programs that are executed, so a file that another user can write is refused.
+
     [run]
     engine = "duckdb"
     min_time = "10s"
@@ -10,7 +12,9 @@ take precedence, then `ASSAY_<VERB>_<OPTION>` in the environment, then these fil
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
 import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -54,11 +58,47 @@ def _config_home() -> Path:
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return {}
-    except (OSError, tomllib.TOMLDecodeError) as error:
+        text = _own_text(path)
+        return {} if text is None else tomllib.loads(text)
+    except (OSError, ValueError) as error:
         raise UsageError(f"{path} cannot be read: {error}") from error
+
+
+def _own_text(path: Path) -> str | None:
+    """Return the text of a file that only its owner, who is trusted, can write; None without one.
+
+    Raises:
+        UsageError: If another user can write the file, or made the link that leads to it.
+        OSError: If the file cannot be read, or is not a regular file.
+    """
+    try:
+        # Opening a pipe would wait.
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return None
+    with os.fdopen(descriptor, encoding="utf-8") as file:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            raise OSError(errno.EINVAL, "it is not a regular file")
+        strangers = {status.st_uid, path.lstat().st_uid} - _trusted_users()
+        # Some systems make files writable for a group that has only its user.
+        is_shared = status.st_mode & stat.S_IWGRP and status.st_gid != os.getegid()
+        if strangers or is_shared or status.st_mode & stat.S_IWOTH:
+            raise UsageError(
+                f"{path.absolute()} can be written by another user, who could make Assay execute a "
+                "program: remove it, start Assay in another directory, or make it your own (chown, "
+                "chmod go-w)"
+            )
+        return file.read()
+
+
+def _trusted_users() -> set[int]:
+    """Return root, the user of this process, and the one who became root by `sudo`."""
+    users = {0, os.geteuid()}
+    behind = os.environ.get("SUDO_UID", "")
+    if os.geteuid() == 0 and behind.isdecimal():
+        users.add(int(behind))
+    return users
 
 
 def _check(path: Path, key: str, known_keys: Sequence[str], inside: str = "") -> None:

@@ -289,7 +289,8 @@ def _run_sql(step: Step) -> None:
     """Execute SQL statements on a database file; do nothing if the file is gone."""
     if not Path(step.path).exists():
         return
-    command = [sys.executable, "-m", SQL_PROGRAM, step.path]
+    # A module in the current directory, which may be another user's, must not take its place.
+    command = [sys.executable, "-P", "-m", SQL_PROGRAM, step.path]
     # In its own session, the process does not receive Ctrl-C of the terminal.
     ended = subprocess.run(
         command,
