@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from tests.disk_runs import SCAN, Reading, scan_plan, write_ceiling, write_readi
 from tests.plans import with_plans
 from tests.records import write_run
 
+needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root sets the read-ahead of disks")
 HEAD = '# Which?\ntitle = "T"\nworkload = "tpch"\nscale = 0.01\nengine = "duckdb"\n'
 DISK = '[part.disk]\nkind = "ceiling"\n'
 PLAIN = "[part.plain]\n"
@@ -97,6 +99,7 @@ class TestPermission:
         shown = study_document(read_study(directory))["not_shown"]
         assert {"what": "part ahead", "why": "nobody allowed it"} in shown
 
+    @needs_root
     def test_the_command_says_how_to_take_them_in(self) -> None:
         runner, arguments = CliRunner(), ["studies", "show", "q1-index-scan", "--json"]
         form = json.loads(runner.invoke(app, arguments).stdout)["forms"]["whole"]
@@ -143,6 +146,7 @@ class TestExpectedPlans:
         assert any("prove nothing" in note for note in reads["notes"])
 
 
+@needs_root
 def test_ours_is_the_articles_query_over_the_data_of_tpch() -> None:
     declared = find_declared("q1-index-scan")
     expansion = expanded(declared, Wanted(quick=True, allow_host_changes=True))
