@@ -97,20 +97,28 @@ def try_(
     series = Series(purpose, place, watcher or Logged(), terms, again)
     directory = series.begin(study)
     tell_left_out(series.make(study), terms, series.watcher)
+    document = _compared(record, about, study, directory, place)
+    if keep:
+        keep_change(study)
+    _remember(document, directory.name, place)
+    return {**document, "calibration": history(place)}
+
+
+def _compared(
+    record: Run, about: Finding, study: Study, directory: Path, place: Path
+) -> PlacedTrial:
+    """Return the document of a trial whose runs have ended.
+
+    Raises:
+        RunFailedError: If no round was completed.
+    """
     before, after = (variant.name for variant in study.parts[0].variants)
     begun = begun_in(directory)
     # A budget may have ended within a round.
     rounds = list(zip(_runs(begun, before, place), _runs(begun, after, place), strict=False))
     if not rounds:
         raise RunFailedError("the budget was too small for one round: use a larger --budget")
-    document: PlacedTrial = {
-        **trial_document(record, about, after, rounds),
-        "study": str(directory),
-    }
-    if keep:
-        keep_change(study)
-    _remember(document, directory.name, place)
-    return {**document, "calibration": history(place)}
+    return {**trial_document(record, about, after, rounds), "study": str(directory)}
 
 
 def _remember(document: PlacedTrial, study: str, place: Path) -> None:
