@@ -86,6 +86,74 @@ class TestRowQuery:
             RowQuery("select * from nowhere", "rows/t.sql", 1)
 
 
+class TestStrangeQueries:
+    """A workload's folder may be a stranger's, and its queries run as the user of Assay."""
+
+    @pytest.mark.parametrize(
+        "query",
+        [
+            "select * from read_text('{file}')",
+            "select * from read_csv('{file}')",
+            "from query('from read_text(''{file}'')')",
+            "select * from '{file}.csv'",
+            "from glob('{file}*')",
+        ],
+    )
+    def test_no_file_is_read(self, tmp_path: Path, query: str) -> None:
+        file = tmp_path / "secret"
+        file.write_text("n\n1\n", encoding="utf-8")
+        (tmp_path / "secret.csv").write_text("n\n1\n", encoding="utf-8")
+        with pytest.raises(UsageError, match=r"rows/t\.sql: .*not allowed .*secret.* `setup`"):
+            RowQuery(query.format(file=file), "rows/t.sql", 1)
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "copy (select 1 as n) to '{file}'",
+            "copy (select 1 as n) to '{file}'; select 1 as n",
+            "set log_query_path = '{file}'; select 1 as n",
+            "attach '{file}' as other; select 1 as n",
+            "from enable_logging(storage = 'file', storage_config = {{'path': '{file}'}})",
+            "pragma log_query_path = '{file}'",
+            "export database '{file}'",
+        ],
+    )
+    def test_no_file_is_written(self, tmp_path: Path, text: str) -> None:
+        file = tmp_path / "made"
+        with pytest.raises(UsageError, match=r"rows/t\.sql: "):
+            RowQuery(text.format(file=file), "rows/t.sql", 1)
+        assert list(tmp_path.iterdir()) == []
+
+    @pytest.mark.parametrize(
+        ("text", "reason"),
+        [
+            ("select 1; select 2", "the file has 2 statements, and exactly one query is allowed"),
+            ("-- nothing", "the file has 0 statements"),
+            ("install httpfs", "the statement is LOAD, and only a query is allowed"),
+            ("create table t as select 1", "the statement is CREATE, and only a query is allowed"),
+            ("select * from arrow_scan(1, 2, 3)", "the function arrow_scan is not allowed"),
+            ("select * from self", "self does not exist"),
+        ],
+    )
+    def test_anything_else_than_one_query_is_refused(self, text: str, reason: str) -> None:
+        with pytest.raises(UsageError, match=reason):
+            RowQuery(text, "rows/t.sql", 1)
+
+    @pytest.mark.parametrize(
+        ("query", "rows"),
+        [
+            ("select 1 as n;", [{"n": 1}]),
+            ("-- of ours; all of it\nselect ';' as n", [{"n": ";"}]),
+            ("with recursive r (n) as (select 1 union all select n + 1 from r where n < 2) from r",
+             [{"n": 1}, {"n": 2}]),
+            ("values (1)", [{"col0": 1}]),
+            ("pivot (select 'a' as k, 2 as v) on k using sum(v)", [{"a": 2}]),
+        ],
+    )  # fmt: skip
+    def test_a_query_may_be_written_in_any_way(self, query: str, rows: list[object]) -> None:
+        assert pa.table(RowQuery(query, "rows/t.sql", 1)).to_pylist() == rows
+
+
 class TestWorkload:
     def test_constants_stand_in_the_queries(self, workload: Workload) -> None:
         text = workload.row_queries(2.0)["towns"]
