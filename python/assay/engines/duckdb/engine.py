@@ -135,6 +135,8 @@ class DuckEngine:
             # options.
             message = str(error).partition("\n\n")[0]
             raise EngineError(f"DuckDB cannot open {file}: {message}") from error
+        if place.reads_only:
+            connection.execute(_script("reading_only.sql"))
         return Instance(dict(settings), connection, place)
 
     def file(self, dsn: str) -> Path:
