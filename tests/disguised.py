@@ -66,6 +66,8 @@ POSTGRESQL = [
         "select set_config('default_transaction_read_only', 'off', false); delete from ledger",
         "begin read write; delete from ledger; commit",
         "call pay()",
+        "select set_config(concat('default_transaction_', 'read_only'), 'off', false)",
+        'select U&"pg_advisory_loc\\006B"(1)',
         server_alone=False,
     ),
     *_of(
@@ -73,6 +75,8 @@ POSTGRESQL = [
         "do $$ begin delete from ledger; end $$",
         "prepare gone as delete from ledger; execute gone",
         "select 1; /* harmless */ delete from ledger",
+        "select U&\"n\\0065xtval\"('numbers')",
+        "select query_to_xml('delete from ledger returning *', true, true, '')",
     ),
     *_of(
         "postgresql",
@@ -80,8 +84,6 @@ POSTGRESQL = [
         "select count(*) from payments",
         "select sum(lying(id)) from ledger",
         "select run('delete from ledger')",
-        "select U&\"n\\0065xtval\"('numbers')",
-        "select query_to_xml('delete from ledger returning *', true, true, '')",
         refused_by=SERVER,
     ),
 ]
@@ -95,6 +97,7 @@ MARIADB = [
         "analyze format=json delete from ledger",
         "select next value for numbers",
         "truncate ledger",
+        "set statement max_statement_time = 10 for delete from ledger",
     ),
     *_of(
         "mariadb",
@@ -116,7 +119,7 @@ SQLITE = [
         "vacuum",
         "create index paid on ledger (paid)",
     ),
-    *_of("sqlite", "pragma query_only = 0", server_alone=False),
+    *_of("sqlite", "pragma query_only = 0", "explain pragma query_only = 0", server_alone=False),
 ]
 DUCKDB = _of(
     "duckdb",
@@ -124,6 +127,8 @@ DUCKDB = _of(
     "explain analyze delete from ledger",
     "select nextval('numbers')",
     "create or replace table ledger as select 1 as id",
+    "set log_query_path = '/tmp/assay-was-here'",
+    "from enable_logging(storage = 'file', storage_path = '/tmp/assay-was-here')",
 )
 EVERY = [*POSTGRESQL, *MARIADB, *SQLITE, *DUCKDB]
 

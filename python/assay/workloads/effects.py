@@ -7,26 +7,31 @@ server can refuse.
 from __future__ import annotations
 
 import re
-import tomllib
-from dataclasses import dataclass, replace
-from functools import cache
-from itertools import pairwise
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from assay.model.language import SPARQL, language_of
-from assay.workloads.scripts import TOKENIZERS, parts
+from assay.workloads.effect_facts import (
+    MYSQL,
+    READS,
+    SPARK,
+    SQLITE,
+    Effect,
+    Word,
+    effect_facts,
+    grammars,
+)
+from assay.workloads.scripts import parts
+from assay.workloads.setting_effects import (
+    pragma_effect,
+    reset_effect,
+    set_config_effect,
+    set_effect,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-Kind = Literal["reads", "unknown", "writes"]
-Rollback = Literal["undone", "kept", "ends"]
-# Kinds of effects in ascending order; the last one that occurs decides.
-KINDS: tuple[Kind, ...] = ("reads", "unknown", "writes")
-ROLLBACKS: tuple[Rollback, ...] = ("undone", "kept", "ends")
-
-MYSQL = "mysql"
 # MySQL's comments, and its comments that are executed.
 MYSQL_TEXT = re.compile(
     r"""(?P<opaque> '(?:[^'\\]|\\.|'')*' | "(?:[^"\\]|\\.|"")*" | `(?:[^`]|``)*` )
@@ -45,79 +50,7 @@ SPARQL_UPDATE = re.compile(
     r"|create|add|move|copy|with)(?![\w:])"
 )
 EXECUTED = "explain analyze executes it"
-
-
-@dataclass(frozen=True)
-class Effect:
-    """The effect of one statement: reading, writing or unknown.
-
-    Attributes:
-        kind: Kind of effect; `unknown` if the text does not show it.
-        reason: Reason why the statement is not a plain query; empty means it only reads.
-        rollback: Whether a rollback undoes the effect. `kept` remains without harm, such as a
-            sequence number; `ends` the transaction, or escapes it, and remains for good.
-        lasts: Reason why a rollback does not undo it, if that differs from `reason`.
-        is_strange: Whether its first word is unknown, for example misspelt.
-    """
-
-    kind: Kind = "reads"
-    reason: str = ""
-    rollback: Rollback = "undone"
-    is_strange: bool = False
-    lasts: str = ""
-
-    @property
-    def why_it_lasts(self) -> str:
-        """The reason why a rollback does not undo the effect; empty if it does."""
-        return "" if self.rollback == "undone" else self.lasts or self.reason
-
-    def worse(self, other: Effect) -> Effect:
-        """Return the worse of two effects in each respect, with its reason."""
-        first, second = sorted((self, other), key=lambda effect: -KINDS.index(effect.kind))
-        lasting = max(self, other, key=lambda effect: ROLLBACKS.index(effect.rollback))
-        return replace(
-            first,
-            reason=first.reason or second.reason,
-            rollback=lasting.rollback,
-            lasts=lasting.why_it_lasts,
-        )
-
-
-READS = Effect()
-UNGUARDS = Effect("writes", "it lets the session write again", "ends")
-
-
-@dataclass(frozen=True)
-class _Facts:
-    """The tables of `effects.toml`: effects of SQL words."""
-
-    by_word: dict[str, Effect]
-    functions: dict[str, Effect]
-    sets: dict[str, frozenset[str]]
-    commits: frozenset[str]
-
-
-@cache
-def _facts() -> _Facts:
-    path = Path(__file__).with_suffix(".toml")
-    tables: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
-
-    def effects(key: str, kind: Kind) -> dict[str, Effect]:
-        return {
-            name: Effect(kind, group["reason"], group.get("rollback", "undone"))
-            for group in tables[key]
-            for name in group["names"]
-        }
-
-    lists = {key: frozenset(names) for key, names in tables.items() if _is_texts(names)}
-    by_word = effects("words", "writes") | effects("unknown", "unknown")
-    return _Facts(
-        by_word, effects("functions", "writes"), lists, frozenset(tables["commits"][MYSQL])
-    )
-
-
-def _is_texts(value: object) -> bool:
-    return isinstance(value, list) and all(isinstance(name, str) for name in value)
+STRANGE = "is no word of a query"
 
 
 def effect_of(text: str, dialects: Sequence[str]) -> Effect:
@@ -138,16 +71,16 @@ def effect_of(text: str, dialects: Sequence[str]) -> Effect:
         return Effect("unknown", f"it cannot be read: {error}", "ends", is_strange=True)
     effect = READS
     for piece in pieces:
-        statement = _Statement([_Word.of(token) for token in piece.tokens], dialects)
+        statement = _Statement([Word.of(token) for token in piece.tokens], dialects)
         effect = effect.worse(statement.effect())
     return effect
 
 
 def _plain(text: str, dialects: Sequence[str]) -> str:
     """Return the text without comments, if the tokenizer does not know this dialect's comments."""
-    if MYSQL in map(_grammar, dialects):
+    if MYSQL in grammars(dialects):
         return MYSQL_TEXT.sub(_executed, text)
-    if "sqlite" in dialects:
+    if SQLITE in dialects:
         return SQLITE_TEXT.sub(lambda match: match["opaque"] or " ", text)
     return text
 
@@ -155,10 +88,6 @@ def _plain(text: str, dialects: Sequence[str]) -> str:
 def _executed(match: re.Match[str]) -> str:
     """Return the part of a MySQL comment that is executed, a literal, or two minus signs."""
     return match["opaque"] or (" - - " if match["minus"] else " ")
-
-
-def _grammar(dialect: str) -> str:
-    return MYSQL if dialect == "dolt" else TOKENIZERS.get(dialect, dialect)
 
 
 def _sparql_effect(text: str) -> Effect:
@@ -169,39 +98,27 @@ def _sparql_effect(text: str) -> Effect:
     return Effect("writes", f"{word} changes statements of the graph", "ends")
 
 
-@dataclass(frozen=True)
-class _Word:
-    """One token of a SQL statement."""
-
-    text: str
-    is_name: bool
-    literal: str = ""
-
-    @classmethod
-    def of(cls, token: Any) -> _Word:  # noqa: ANN401 - sqlglot's tokens have no types
-        kind = token.token_type.name
-        if kind.endswith("STRING") or kind == "NUMBER":
-            return cls("", is_name=False, literal=str(token.text).lower())
-        text = str(token.text).lower()
-        return cls(text, is_name=kind == "IDENTIFIER" or text.replace("_", "a").isalnum())
-
-
 class _Statement:
     """The tokens of one statement, and the effects that follow from them."""
 
-    def __init__(self, tokens: Sequence[_Word], dialects: Sequence[str]) -> None:
+    def __init__(self, tokens: Sequence[Word], dialects: Sequence[str]) -> None:
         self._words = tokens
         self._texts = [word.text for word in tokens]
         self._dialects = dialects
-        self._facts = _facts()
+        self._facts = effect_facts()
 
     def effect(self) -> Effect:
         """Return the effect of a whole statement: that of the first word and of all later ones."""
+        return self._told().worse(self._escaped())
+
+    def _told(self) -> Effect:
         texts = self._texts
         at = next((place for place, text in enumerate(texts) if text != "("), None)
         if at is None:
             return READS
         first = texts[at]
+        if texts[at : at + 2] == ["set", "statement"] and MYSQL in grammars(self._dialects):
+            return self._set_for(at)
         if (explained := self._explained(at)) is not None:
             return explained
         effect = self._of_first(first, at)
@@ -209,29 +126,50 @@ class _Statement:
             return effect
         return effect.worse(self._within(at)).worse(self._ended(first))
 
+    def _escaped(self) -> Effect:
+        """Return the effect of a name like U&"d\\0061t", whose escapes are not read."""
+        for u, ampersand, name in zip(self._words, self._words[1:], self._words[2:], strict=False):
+            adjacent = u.span[1] + 1 == ampersand.span[0] == name.span[0] - 1
+            if (u.text, ampersand.text) == ("u", "&") and name.is_quoted and adjacent:
+                reason = f'U&"{name.text}" may be the name of anything: write it without escapes'
+                return Effect("unknown", reason, "ends")
+        return READS
+
+    def _set_for(self, at: int) -> Effect:
+        """Return the effect of MariaDB's SET STATEMENT, which executes the statement after FOR."""
+        place = at
+        while place < len(self._texts) and self._texts[place] != "for":
+            place = self._closed(place) if self._texts[place] == "(" else place + 1
+        settings = set_effect([self._words[at], *self._words[at + 2 : place]], self._dialects)
+        if place == len(self._texts):
+            return settings.worse(Effect("unknown", "set statement has no statement", "ends"))
+        return settings.worse(_Statement(self._words[place + 1 :], self._dialects).effect())
+
     def _of_first(self, first: str, at: int) -> Effect:
-        special = {
-            "set": self._set,
-            "begin": self._set,
-            "start": self._set,
-            "reset": self._reset,
-            "copy": self._copy,
-            "pragma": self._pragma,
-            "load": self._load,
-        }.get(first)
-        if special is not None:
-            return special(at)
+        of_settings = {
+            "set": set_effect,
+            "begin": set_effect,
+            "start": set_effect,
+            "reset": reset_effect,
+            "pragma": pragma_effect,
+        }
+        if first in of_settings:
+            return of_settings[first](self._words[at:], self._dialects)
+        if first in {"copy", "load"}:
+            return self._copy(at) if first == "copy" else self._load(at)
+        if first in {"commit", "rollback"} and self._texts[at + 1 : at + 2] == ["prepared"]:
+            return Effect("writes", f"{first} prepared ends a transaction of others", "ends")
         effect = self._facts.by_word.get(first)
         if effect is not None:
             return replace(effect, reason=f"{first} {effect.reason}")
         if first in self._facts.sets["reading"]:
             return READS
-        return Effect("unknown", f"{first or 'it'} is no word of a query", "ends", is_strange=True)
+        return Effect("unknown", f"{first or 'it'} {STRANGE}", "ends", is_strange=True)
 
     def _ended(self, first: str) -> Effect:
         """Return the effect of a transaction statement on a rollback."""
         texts = self._texts
-        commits = MYSQL in map(_grammar, self._dialects)
+        commits = MYSQL in grammars(self._dialects)
         if first in self._facts.sets["steering"] and "to" not in texts:
             return Effect("reads", f"{first} begins or ends a transaction", "ends")
         commits_itself = (
@@ -250,6 +188,10 @@ class _Statement:
         if first not in {"explain", "analyze", "describe", "desc"}:
             return None
         place, options = at + 1, {first}
+        pragma = place + 2 if self._texts[place : place + 2] == ["query", "plan"] else place
+        if self._texts[pragma : pragma + 1] == ["pragma"]:
+            # SQLite executes most pragmas while it parses them, also after EXPLAIN.
+            return pragma_effect(self._words[pragma:], self._dialects)
         if self._texts[place : place + 1] == ["("] and not self._is_statement(place + 1):
             place = self._closed(place)
             options |= set(self._texts[at:place])
@@ -263,10 +205,18 @@ class _Statement:
             statistics = Effect("writes", "analyze writes statistics")
             return statistics.worse(self._ended(first))
         if not options & {"analyze", "analyse"}:
-            return READS
+            return self._planned(place)
         effect = _Statement(self._words[place:], self._dialects).effect()
         reason = f"{EXECUTED}: {effect.reason}" if effect.reason else ""
         return replace(effect, reason=reason)
+
+    def _planned(self, begin: int) -> Effect:
+        """Return the effect of planning: a server may call functions of constants for a plan."""
+        effect = READS
+        for at in range(begin, len(self._words)):
+            if (called := self._called(at)).rollback == "ends":
+                effect = effect.worse(called)
+        return effect
 
     def _is_statement(self, place: int) -> bool:
         texts = self._texts
@@ -290,6 +240,7 @@ class _Statement:
             effect = effect.worse(self._called(at))
             if at > begin:
                 effect = effect.worse(self._changing(at)).worse(self._locking(at))
+                effect = effect.worse(self._of_dialect(at))
         return effect.worse(self._into(begin))
 
     def _called(self, at: int) -> Effect:
@@ -299,15 +250,49 @@ class _Statement:
         effect = self._facts.functions.get(self._texts[at])
         if effect is not None:
             return replace(effect, reason=f"{self._texts[at]}() {effect.reason}")
-        named = {word.literal for word in self._words[at : at + 3]}
-        if self._texts[at] == "set_config" and named & self._facts.sets["unguarding"]:
-            return UNGUARDS
+        arguments = self._words[at + 2 : self._closed(at + 1) - 1]
+        if self._texts[at] == "set_config":
+            return set_config_effect(arguments)
+        if any(self._texts[at] in self._facts.executing.get(name, ()) for name in self._dialects):
+            return self._executed(self._texts[at], arguments)
+        return READS
+
+    def _executed(self, name: str, arguments: Sequence[Word]) -> Effect:
+        """Return the effect of a function that executes its texts as statements."""
+        unread = Effect("unknown", f"{name}() executes a text that is not read", "ends")
+        effect = READS
+        for word, behind in zip(arguments, (*arguments[1:], Word(",", is_name=False)), strict=True):
+            is_label = word.is_name and behind.text in {"=>", ":="}
+            if word.text and not is_label and word.text not in self._facts.sets["constants"]:
+                return unread
+            if word.text or not word.is_plain:
+                effect = effect if word.text or word.literal.isdigit() else effect.worse(unread)
+                continue
+            told = effect_of(word.literal, self._dialects)
+            if not told.is_strange or not told.reason.endswith(STRANGE):
+                effect = effect.worse(
+                    replace(told, reason=told.reason and f"{name}(): {told.reason}")
+                )
+        return effect
+
+    def _of_dialect(self, at: int) -> Effect:
+        """Return the effect of a program in a query of Spark, or of a pragma in one of SQLite."""
+        word, behind = self._words[at], self._words[at + 1 : at + 2]
+        if SPARK in self._dialects and word.text == "using" and behind and behind[0].literal:
+            return Effect("writes", "transform runs a program on the server's host", "ends")
+        pragma = (word.text or word.literal).removeprefix("pragma_")
+        is_pragma = (word.text or word.literal) != pragma
+        if SQLITE in self._dialects and is_pragma and pragma in self._facts.sets["writing_pragmas"]:
+            return Effect("writes", f"pragma_{pragma} changes the file", "ends")
         return READS
 
     def _changing(self, at: int) -> Effect:
         """Return the effect of a statement within a query, such as in a common table expression."""
         text, before = self._texts[at], self._texts[at - 1]
         behind = self._words[at + 1 : at + 2]
+        # Spark inserts into several tables after the query's FROM.
+        if text == "insert" and behind and behind[0].text in {"into", "overwrite"}:
+            return Effect("writes", "insert within it adds rows")
         if text not in self._facts.sets["changing"] or before not in {"(", ")"}:
             return READS
         if not behind or not behind[0].is_name or behind[0].text in {"as", "over"}:
@@ -341,24 +326,6 @@ class _Statement:
                 return Effect("writes", "select into makes a table")
         return READS
 
-    def _set(self, at: int) -> Effect:
-        """Return the effect of a statement that changes settings or the transaction mode."""
-        texts = self._texts
-        pairs = list(pairwise(texts))
-        if ("read", "write") in pairs or self._facts.sets["unguarding"].intersection(texts):
-            return UNGUARDS
-        second = texts[at + 1] if at + 1 < len(texts) else ""
-        servers = {"global", "persist", "persist_only", "password"}
-        if texts[at] == "set" and (second in servers or _of_server(texts)):
-            return Effect("writes", f"set {second} changes the server", "ends")
-        return READS
-
-    def _reset(self, at: int) -> Effect:
-        """Return the effect of RESET, which on MySQL deletes logs and positions."""
-        if MYSQL in map(_grammar, self._dialects) and "query" not in self._texts[at + 1 : at + 2]:
-            return Effect("writes", "reset changes the server", "ends")
-        return READS
-
     def _copy(self, at: int) -> Effect:
         """Return the effect of COPY: rows to or from a table, a file or a program."""
         place = at + 1
@@ -374,27 +341,8 @@ class _Statement:
             return READS
         return Effect("writes", "copy writes a file of the server", "ends")
 
-    def _pragma(self, at: int) -> Effect:
-        """Return the effect of a SQLite pragma, with or without a value."""
-        texts = [text for text in self._texts[at + 1 :] if text]
-        # A schema may precede the pragma's name.
-        name = next(iter(texts[2:] if texts[1:2] == ["."] else texts), "")
-        valued = "=" in texts or "(" in texts
-        sets = self._facts.sets
-        if name in sets["unguarding"] and valued:
-            return UNGUARDS
-        if name in sets["writing_pragmas"] or (valued and name not in sets["harmless_pragmas"]):
-            return Effect("writes", f"pragma {name} changes the file", "ends")
-        return READS
-
     def _load(self, at: int) -> Effect:
         """Return the effect of LOAD: rows from a file, or code of a library."""
         if self._texts[at + 1 : at + 2] in (["data"], ["xml"]):
             return Effect("writes", "load data adds rows")
         return Effect("writes", "load brings code into the server", "ends")
-
-
-def _of_server(texts: Sequence[str]) -> bool:
-    """Return True if a statement sets a server variable, such as by `@@global.`."""
-    pairs = set(pairwise(texts))
-    return bool(pairs & {("@@", scope) for scope in ("global", "persist", "persist_only")})

@@ -12,7 +12,8 @@ from assay.engines.checking import OpensFiles, ReadsOnly, TellsDialects, TriesSt
 from assay.engines.loading import TellsIfItLoads
 from assay.model.errors import UsageError
 from assay.running.asked.played import played_statements
-from assay.workloads.effects import Effect, effect_of
+from assay.workloads.effect_facts import Effect
+from assay.workloads.effects import effect_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
