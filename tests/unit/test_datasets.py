@@ -224,7 +224,7 @@ class TestDamage:
         self, cache: DatasetCache, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         make = Maker()
-        monkeypatch.setattr(datasets, "file_sha256", lambda _: "not its digest")
+        monkeypatch.setattr(datasets, "copy_hashed", lambda *_: "not its digest")
         with pytest.raises(datasets.DamagedDataError, match="is not what was loaded"):
             cache.copy_to(KEY, tmp_path / "run", make)
         assert make.asked == 2

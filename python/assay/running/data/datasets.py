@@ -3,8 +3,8 @@
 A data set is an engine's data directory as it was after loading, with a manifest: rows and checksum
 of each table as generated, SHA-256 of each file. A data set is made in a temporary directory and
 renamed when complete, so an interrupted load leaves no incomplete data set. Runs use a copy, which
-is verified while it is made. After a new data set is made, the least recently used ones are removed
-until all fit into their limit.
+is verified while it is made. A data set belongs to Assay's user, who alone can read its data. After
+a new one is made, the least recently used ones are removed until all fit into their limit.
 """
 
 from __future__ import annotations
@@ -16,25 +16,38 @@ import os
 import shutil
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from assay.model.errors import RunFailedError
 from assay.model.units import bytes_text
-from assay.record.seal import file_sha256
 from assay.record.writer import write_json
-from assay.running.data.dataset_lock import locked
+from assay.running.data.dataset_files import (
+    DATA,
+    DIRECTORY_MODE,
+    DamagedDataError,
+    copy_hashed,
+    described,
+    directories,
+    is_taken,
+    links,
+    take,
+)
+from assay.running.data.dataset_lock import locked, locked_if_free
 from assay.running.data.kept_datasets import (
     DATASETS,
     MANIFEST,
     PARTIAL,
     asked_limit_bytes,
+    complete_names,
     evict,
     limit_bytes,
     note_use,
     remove_partial,
     sweep,
 )
+from assay.running.server.instances import directory_mode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -47,14 +60,8 @@ __all__ = ["DATASETS", "MANIFEST", "PARTIAL", "DamagedDataError", "DatasetCache"
 
 log = logging.getLogger(__name__)
 
-DATA = "data"
-COPY_BYTES = 1 << 22
 WRITERS = 8
 FORMAT = 2
-
-
-class DamagedDataError(Exception):
-    """Error: a cached data file differs from its manifest."""
 
 
 @dataclass(frozen=True)
@@ -165,15 +172,16 @@ class DatasetCache:
         # Only the holder of the lock is here, so files of an interrupted load or removal are
         # garbage.
         remove_partial(partial)
-        (partial / DATA).mkdir(parents=True)
+        _make_directories(partial)
         shutil.rmtree(place, ignore_errors=True)
         try:
             begun_s = time.monotonic()
             facts = make(partial / DATA)
             facts["seconds"] = time.monotonic() - begun_s
-            facts["files"] = _described(partial / DATA)
-            facts["directories"] = _directories(partial / DATA)
-            facts["links"] = _links(partial / DATA)
+            _take_new(partial)
+            facts["files"] = described(partial)
+            facts["directories"] = directories(partial)
+            facts["links"] = links(partial)
             write_json(partial / MANIFEST, facts)
             partial.rename(place)
             self._make_room(place)
@@ -194,74 +202,68 @@ class DatasetCache:
             self._removed(dataset)
 
     def sweep(self) -> None:
-        """Remove files that killed data loads left in the cache.
+        """Remove files of killed data loads, and take over data sets of earlier versions.
 
         Loads in progress hold their lock.
         """
         for name in sweep(self._root):
             log.info("%s is removed: its process was killed", self._root / name)
+        for name in complete_names(self._root):
+            # The next run that uses a damaged data set makes it again.
+            with suppress(DamagedDataError, OSError):
+                if not is_taken(self._root / name):
+                    self._take_if_free(name)
+
+    def _take_if_free(self, name: str) -> None:
+        with locked_if_free(self._root, name) as is_free:
+            if is_free:
+                take(self._root / name)
 
 
 def _bytes_of(place: Path) -> int:
     return sum(path.stat().st_size for path in (place / DATA).rglob("*") if path.is_file())
 
 
-def _described(data: Path) -> dict[str, dict[str, Any]]:
-    files = sorted(path for path in data.rglob("*") if path.is_file() and not path.is_symlink())
-    return {
-        str(path.relative_to(data)): {"bytes": path.stat().st_size, "sha256": file_sha256(path)}
-        for path in files
-    }
+def _make_directories(partial: Path) -> None:
+    """Make the directory of a new data set, with an empty one for its data."""
+    partial.mkdir()
+    # A server of root passes through this directory, whatever the umask; its data are private.
+    partial.chmod(directory_mode())
+    (partial / DATA).mkdir(mode=DIRECTORY_MODE)
 
 
-def _directories(data: Path) -> list[str]:
-    """Return all directories of a data set, including empty ones."""
-    paths = (path for path in data.rglob("*") if path.is_dir() and not path.is_symlink())
-    return sorted(str(path.relative_to(data)) for path in paths)
-
-
-def _links(data: Path) -> dict[str, str]:
-    """Return the symbolic links of a data set with their targets."""
-    paths = sorted(path for path in data.rglob("*") if path.is_symlink())
-    return {str(path.relative_to(data)): str(path.readlink()) for path in paths}
+def _take_new(partial: Path) -> None:
+    try:
+        take(partial)
+    except DamagedDataError as error:
+        raise RunFailedError(
+            f"the loaded data cannot be kept: {error}. Only the engine may write into {partial}: "
+            "end the process that does so, then run again."
+        ) from error
 
 
 def _copy_verified(place: Path, target: Path) -> dict[str, Any]:
     """Copy the files of a cached data set, comparing each with the manifest."""
     try:
         manifest: dict[str, Any] = json.loads((place / MANIFEST).read_text(encoding="utf-8"))
-        files = {name: described["sha256"] for name, described in manifest["files"].items()}
-        directories = manifest["directories"]
-        links = manifest.get("links", {})
+        files = {name: facts["sha256"] for name, facts in manifest["files"].items()}
+        folders, link_targets = manifest["directories"], manifest.get("links", {})
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise DamagedDataError(f"{MANIFEST} cannot be read: {error}") from error
+    # Data sets of earlier versions belong to the server's user, or everybody can read them.
+    if not is_taken(place):
+        take(place)
     # Other users must not read a database, and some servers require these permissions.
     target.mkdir(mode=0o700, parents=True, exist_ok=True)
-    for name in directories:
+    for name in folders:
         (target / name).mkdir(mode=0o700, exist_ok=True)
     for name, sha256 in files.items():
-        source = place / DATA / name
-        if not source.is_file():
-            raise DamagedDataError(f"{name} is missing")
-        if _copy_hashed(source, target / name) != sha256:
+        if copy_hashed(place, name, target / name) != sha256:
             raise DamagedDataError(f"{name} is not what was loaded")
-    for name, link_target in links.items():
+    for name, link_target in link_targets.items():
         (target / name).symlink_to(link_target)
     _write_back([target / name for name in files])
     return manifest
-
-
-def _copy_hashed(source: Path, target: Path) -> str:
-    digest = hashlib.sha256()
-    buffer = bytearray(COPY_BYTES)
-    view = memoryview(buffer)
-    with source.open("rb", buffering=0) as reading, target.open("wb", buffering=0) as writing:
-        while count := reading.readinto(buffer):
-            digest.update(view[:count])
-            written = 0
-            while written < count:
-                written += os.write(writing.fileno(), view[written:count])
-    return digest.hexdigest()
 
 
 def _write_back(files: list[Path]) -> None:

@@ -46,9 +46,14 @@ class KeptDataset:
 
 def kept_datasets(root: Path) -> list[KeptDataset]:
     """Return the cached data sets below a directory, the most recently used last."""
-    places = (path for path in _directories(root) if not path.name.endswith(PARTIAL))
+    places = (root / name for name in complete_names(root))
     kept = [dataset for dataset in map(_kept, places) if dataset is not None]
     return sorted(kept, key=lambda dataset: dataset.used_s)
+
+
+def complete_names(root: Path) -> list[str]:
+    """Return the names of complete cached data sets."""
+    return [path.name for path in _directories(root) if not path.name.endswith(PARTIAL)]
 
 
 def note_use(place: Path) -> None:
