@@ -22,7 +22,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assay.engines.contract import EngineError, Product
-from assay.engines.providers.contract import Brings, Finds, ProviderError, UnavailableError
+from assay.engines.providers.contract import (
+    Brings,
+    BringsPinned,
+    Finds,
+    ProviderError,
+    UnavailableError,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -121,7 +127,7 @@ def _install(shelf: Path, home: Path, chosen: ProductFacts, tell: Tell) -> dict[
         archives.mkdir()
         unpacked.mkdir()
         tell("downloading", 0, None, "bytes")
-        files = provider.bring(chosen.package, archives, tell)
+        files = _brought(provider, chosen, archives, tell)
         origin = _facts(chosen) | {"sha256": _verified(files, chosen, tell)}
         tell("unpacking", 0, None, "bytes")
         provider.unpack(files, unpacked)
@@ -132,6 +138,12 @@ def _install(shelf: Path, home: Path, chosen: ProductFacts, tell: Tell) -> dict[
             shutil.rmtree(home)
         unpacked.rename(home)
     return origin
+
+
+def _brought(provider: Brings, chosen: ProductFacts, into: Path, tell: Tell) -> list[Path]:
+    if chosen.sha256 and isinstance(provider, BringsPinned):
+        return provider.bring_pinned(chosen.package, chosen.sha256, into, tell)
+    return provider.bring(chosen.package, into, tell)
 
 
 def _verified(files: Sequence[Path], chosen: ProductFacts, tell: Tell) -> dict[str, str]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 from assay.engines.contract import EngineError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from assay.engines.contract import Tell
@@ -40,6 +40,20 @@ class Brings(Protocol):
         """Unpack verified files into an empty directory.
 
         Raises `ProviderError`, `OSError`.
+        """
+        ...
+
+
+@runtime_checkable
+class BringsPinned(Protocol):
+    """Interface of a provider whose client verifies files before it reads them."""
+
+    def bring_pinned(
+        self, package: str, sha256: Mapping[str, str], into: Path, tell: Tell
+    ) -> list[Path]:
+        """Download the files of a package, whose SHA-256 by name are known, as `bring` does.
+
+        Raises `ProviderError`, before anything of a file with another SHA-256 is executed.
         """
         ...
 
