@@ -6,6 +6,7 @@ The client is the real pip, and the index is a directory.
 from __future__ import annotations
 
 import io
+import json
 import tarfile
 import zipfile
 from hashlib import sha256
@@ -19,6 +20,9 @@ from assay.engines.obtaining import obtain
 from assay.engines.providers.contract import UnavailableError
 
 ARCHIVE, WHEEL = "acme-1.0.tar.gz", "acme-1.0-py3-none-any.whl"
+PASSWORDS = ("PGPASSWORD", "MYSQL_PWD", "JDBC_PASSWORD", "SPARQL_PASSWORD", "AWS_SECRET_ACCESS_KEY")
+# Of the client, for its registry.
+OWN = ("PIP_A_PASSWORD", "UV_INDEX_A_PASSWORD")
 METADATA = "Metadata-Version: 2.1\nName: acme\nVersion: 1.0\n"
 PROJECT = '[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n'
 # The program of a source package that describes it: writes its environment beside the index.
@@ -91,12 +95,18 @@ class TestPins:
         assert not isinstance(refused.value.__cause__, UnavailableError)
         assert not index.executed.exists()
 
-    def test_the_pinned_source_package_is_unpacked(self, index: Index) -> None:
+    def test_the_pinned_source_package_is_unpacked(
+        self, index: Index, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        for name in (*PASSWORDS, *OWN):
+            monkeypatch.setenv(name, "a password")
         pins = {ARCHIVE: index.source()}
         product = index.obtain("acme==1.0 source", pins)
         assert product.home is not None
         assert (product.home / "acme-1.0" / "backend.py").is_file()
-        assert index.executed.exists()
+        environment = json.loads(index.executed.read_text())
+        assert set(environment).isdisjoint(PASSWORDS)
+        assert environment.keys() >= set(OWN)
         assert product.origin["sha256"] == pins
 
     @pytest.mark.parametrize("is_pinned", [True, False])

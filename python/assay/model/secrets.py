@@ -1,6 +1,7 @@
-"""Removes passwords, tokens and keys from text that goes into a record."""
+"""Removes passwords, tokens and keys from text that goes into a record, and from environments."""
 
 import re
+from collections.abc import Mapping
 
 HIDDEN = "***"
 _WORDS = (
@@ -27,6 +28,22 @@ _HIDDEN_PART = re.compile(
 def is_secret(name: str) -> bool:
     """Return True if a setting may hold a secret, by its name."""
     return _NAME.search(name) is not None
+
+
+def environment_without_secrets(
+    environment: Mapping[str, str], kept: tuple[str, ...] = ()
+) -> dict[str, str]:
+    """Return environment variables without those that may hold a secret, by their names.
+
+    Args:
+        environment: Values of variables by name.
+        kept: Prefixes of names whose variables stay.
+    """
+    return {
+        name: value
+        for name, value in environment.items()
+        if name.startswith(kept) or not is_secret(name)
+    }
 
 
 def without_secrets(text: str) -> str:

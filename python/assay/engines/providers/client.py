@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.engines.providers.contract import ProviderError, UnavailableError
-from assay.model.secrets import without_secrets
+from assay.model.secrets import environment_without_secrets, without_secrets
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -50,6 +50,8 @@ class Client:
         chatter: Pattern of normal output lines, which do not explain a failure.
         progress: Converts the output so far to phase, amount and unit; None means progress is
             counted in received bytes.
+        variables: Prefixes of the program's own environment variables, which may hold credentials
+            for its registry.
         patience_s: Maximum wall time in seconds.
     """
 
@@ -61,6 +63,7 @@ class Client:
     mends: Mapping[str, str] = field(default_factory=dict)
     chatter: str = "$^"
     progress: Callable[[str], tuple[str, float, str]] | None = None
+    variables: tuple[str, ...] = ()
     patience_s: float = CLIENT_PATIENCE_S
 
     def run(
@@ -76,7 +79,8 @@ class Client:
             arguments: Arguments after the program and its first arguments.
             into: Target directory.
             tell: Receives the progress.
-            environment: Variables in addition to the inherited ones.
+            environment: Variables in addition to the inherited ones, of which passwords of other
+                programs, such as PGPASSWORD, are not passed on.
 
         Raises:
             ProviderError: If the program is missing, fails or exceeds its time. The error message
@@ -91,7 +95,7 @@ class Client:
                 stdout=output,
                 stderr=output,
                 cwd=into,
-                env={**os.environ, "LC_ALL": "C", "NO_COLOR": "1", **(environment or {})},
+                env=self._inherited() | {"LC_ALL": "C", "NO_COLOR": "1"} | dict(environment or {}),
                 # Processes that the client starts, such as compilers, end with it.
                 process_group=0,
             )
@@ -100,6 +104,10 @@ class Client:
                 self._await(process, lambda: tell(*self._arrived(said, into)))
             except _FailedError as failure:
                 raise self._explained(_text(said), failure) from None
+
+    def _inherited(self) -> dict[str, str]:
+        # A client may execute programs of a package, and none needs the passwords of databases.
+        return environment_without_secrets(os.environ, self.variables)
 
     def _program(self) -> list[str]:
         # A program of Assay's own environment exists even if it is not on the PATH.

@@ -57,6 +57,7 @@ GO = Client(
     r"|\.(?:info|mod|zip): no such file or directory",
     mend="the proxies that go is configured for (`go env GOPROXY`) have no such version: choose"
     " another one, or mend GOPROXY",
+    variables=("GIT_",),
     mends={
         r"disabled by GOPROXY=off": "GOPROXY=off lets nothing be brought: name a proxy in GOPROXY",
         r"requires go >= [\d.]+": "this Go is too old, and GOTOOLCHAIN=local has it bring no other"

@@ -27,6 +27,7 @@ MVN = Client(
     not_there=r"Could not find artifact|was not found in",
     mend="the repository that mvn is configured for has no such artefact: see its settings.xml, or"
     " choose another version",
+    variables=("MAVEN_",),
 )
 
 

@@ -37,6 +37,7 @@ PIP = Client(
     not_there=r"No matching distribution found|Could not find a version",
     mend="the index that pip is configured for has no such wheel for this machine: choose another"
     " version",
+    variables=("PIP_", "UV_"),
     mends={
         OTHER_HASH: "the file on the index does not have the expected SHA-256, so nothing of it was"
         " used: try again; if the digest is still wrong, do not use the package"
