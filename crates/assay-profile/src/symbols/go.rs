@@ -55,8 +55,8 @@ impl<'d> GoFunctions<'d> {
             return None;
         }
         let name = self.name(index)?;
-        let at = |offset: u32| self.text_start.saturating_add(offset.into());
-        Some(Symbol::new(name, SymbolKind::Go, at(start), at(end)))
+        let at = |offset: u32| self.text_start.checked_add(offset.into());
+        Some(Symbol::new(name, SymbolKind::Go, at(start)?, at(end)?))
     }
 
     /// How many functions start at or before `offset`.
