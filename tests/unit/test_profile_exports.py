@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import io
 import json
+import os
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
+from typing import BinaryIO
 from xml.etree import ElementTree
 
 import polars as pl
@@ -275,6 +278,33 @@ class TestFiles:
         monkeypatch.chdir(tmp_path)
         (path,) = export(profiled, "folded")
         assert path.absolute() == tmp_path / f"{profiled.id}.folded"
+
+    @pytest.mark.parametrize("out", ["mine", None])
+    def test_an_earlier_file_is_not_overwritten(
+        self, profiled: Run, out: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.chdir(tmp_path)
+        (path,) = export(profiled, "folded", None if out is None else Path(out))
+        path.write_text("of the user", encoding="utf-8")
+        with pytest.raises(UsageError, match=f"{path} exists already: remove it.*--out"):
+            export(profiled, "folded", None if out is None else Path(out))
+        assert path.read_text(encoding="utf-8") == "of the user"
+
+    def test_a_device_is_written_directly(self, profiled: Run) -> None:
+        assert export(profiled, "folded", Path(os.devnull)) == [Path(os.devnull)]
+        assert not Path(f"{os.devnull}.partial").exists()
+
+    def test_a_file_that_has_no_room_is_not_left_half(
+        self, profiled: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def fill(_: Source, file: BinaryIO) -> None:
+            file.write(b"half")
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+        monkeypatch.setattr(folded, "write", fill)
+        with pytest.raises(UsageError, match="No space left"):
+            export(profiled, "folded", tmp_path / "out" / "mine")
+        assert list((tmp_path / "out").iterdir()) == []
 
     def test_a_place_that_cannot_be_written_is_named(self, profiled: Run, tmp_path: Path) -> None:
         (tmp_path / "file").touch()

@@ -31,6 +31,7 @@ from assay.record.layout import (
     STATUS_INTERRUPTED,
     STATUS_RUNNING,
 )
+from assay.record.outside import refuse_inside_record
 from assay.record.seal import write_seal
 
 if TYPE_CHECKING:
@@ -144,7 +145,12 @@ class RunWriter:
 
 
 def ensure_runs_dir(path: Path) -> Path:
-    """Return the directory of runs, which is created if needed."""
+    """Return the directory of runs, which is created if needed.
+
+    Raises:
+        UsageError: If it lies inside a record or cannot be created.
+    """
+    refuse_inside_record(path, "--runs")
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:

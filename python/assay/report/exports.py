@@ -14,6 +14,7 @@ from assay.analysis.load.summary import per_second
 from assay.model.errors import RecordUnreadableError, UsageError, suggestion
 from assay.model.whole_file import whole_file
 from assay.record.layout import KIND_CEILING, RAW_DIR
+from assay.record.outside import refuse_inside_record
 from assay.record.reader import damage_reported
 from assay.report.ceiling.document import ceiling_document
 from assay.report.ceiling.exports import ceiling_tables
@@ -57,7 +58,7 @@ def export(run: Run, to: str, out: Path | None = None, operation: str | None = N
 
     Raises:
         UsageError: If the format is unknown, needs samples that the run lacks, or `out` cannot be
-            written.
+            written, lies inside a record, or is the file of an earlier profile.
     """
     if to not in FORMATS:
         raise UsageError(f"cannot export to {to!r}: {suggestion(to, FORMATS)}")
@@ -66,6 +67,7 @@ def export(run: Run, to: str, out: Path | None = None, operation: str | None = N
             f"{to} exports a whole run: remove --operation, or export to "
             f"{', '.join(PROFILE_FORMATS)}."
         )
+    refuse_inside_record(out or Path(), "--out")
     try:
         with damage_reported(run):
             if to in PROFILE_FORMATS:

@@ -12,6 +12,7 @@ from assay.engines.discovery import find_engine, find_engines
 from assay.model.errors import UsageError
 from assay.model.language import SQL
 from assay.model.units import NS_PER_S
+from assay.record.outside import refuse_inside_record
 from assay.running.asked.understanding import engine_of
 from assay.workloads.captured.anonymising import Anonymiser
 from assay.workloads.captured.counted import counted_operations
@@ -83,11 +84,12 @@ class Captured:
 
 
 def check_folder(out: Path) -> None:
-    """Refuse a workload folder that exists already.
+    """Refuse a workload folder that exists already, or would be inside a record.
 
     Raises:
-        UsageError: If a file or folder of this name exists.
+        UsageError: If a file or folder of this name exists, or it lies inside a record.
     """
+    refuse_inside_record(out, "--out")
     if out.exists():
         raise UsageError(f"--out {out}: the folder exists already; name a new one")
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from assay.engines.contract import EngineError
 from assay.model.errors import RecordUnreadableError
 from assay.record.damage import refuse_damaged
+from assay.record.outside import refuse_inside_record
 from assay.record.reader import Run
 from assay.record.studies import STUDIES_DIR, STUDY_FILE, list_studies, read_study_file
 from assay.record.writer import new_run_id
@@ -142,6 +143,7 @@ class Series:
             for reason in lost_records(directory):
                 self.watcher.remark(f"a run of it is made anew: {reason}")
         else:
+            refuse_inside_record(self.place, "--runs")
             name = new_run_id(self.purpose.name, NO_NAME.sub("-", self.purpose.engine))
             directory = self.place / STUDIES_DIR / name
         if ends is not None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from assay.model.errors import UsageError, suggestion
 from assay.model.units import bytes_text, parse_bytes, parse_duration_s, seconds_text
+from assay.record.outside import refuse_inside_record
 from assay.record.places import runs_dir
 from assay.report.build import build
 from assay.running.host.places import instances_dir
@@ -78,6 +79,7 @@ def ceiling(
 def _directory(asked: Path | str | None) -> Path:
     """Return the requested directory, or that of the engines' data."""
     if asked is not None:
+        refuse_inside_record(Path(asked), "--dir")
         return Path(asked)
     place = instances_dir()
     try:

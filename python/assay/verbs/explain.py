@@ -13,6 +13,7 @@ from assay.analysis.profile.samples import unclassified as unclassified_rows
 from assay.analysis.try_.calibration import calibrate
 from assay.analysis.work.rules import parse_rules
 from assay.model.errors import UsageError, suggestion
+from assay.record.outside import refuse_inside_record
 from assay.record.places import runs_dir
 from assay.record.predictions import read_predictions
 from assay.record.reader import damage_reported, find_measured_run
@@ -125,6 +126,8 @@ def _refuse(style: str, against: str | None, html: Path | str | None) -> None:
             "--html needs --against RUN, because it draws the difference of two runs. The "
             "flame graph of one run is in its report: assay report latest"
         )
+    if html is not None:
+        refuse_inside_record(Path(html), "--html")
 
 
 def _refuse_together(asked: dict[str, bool]) -> None:

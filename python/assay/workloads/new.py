@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 
 from assay.model.errors import UsageError
+from assay.record.outside import refuse_inside_record
 
 EXAMPLE = Path(__file__).parent / "templates" / "example"
 
@@ -14,8 +15,9 @@ def new_workload(folder: Path) -> list[Path]:
     """Write an example workload into a new folder; return the written files.
 
     Raises:
-        UsageError: If the folder is not empty or cannot be written.
+        UsageError: If the folder is not empty, lies inside a record or cannot be written.
     """
+    refuse_inside_record(folder, "FOLDER")
     if folder.is_symlink() or folder.is_file() or (folder.is_dir() and any(folder.iterdir())):
         raise UsageError(f"{folder} exists already and is not overwritten: name another folder")
     try:

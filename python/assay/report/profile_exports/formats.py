@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from assay.model.errors import UsageError
+from assay.model.whole_file import whole_file
 from assay.report.profile_exports import firefox, flamegraph, folded, pprof
 from assay.report.profile_exports.source import read_source
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
     from assay.record.reader import Run
 
 FORMATS = {"folded": folded, "firefox": firefox, "flamegraph": flamegraph, "pprof": pprof}
@@ -24,16 +29,24 @@ def export_profile(run: Run, to: str, out: Path | None, operation: str | None) -
         operation: Name of the only operation to export; None exports all.
 
     Raises:
-        UsageError: If the run was not profiled, or has no samples of the operation.
+        UsageError: If the run was not profiled, has no samples of the operation, or the file exists
+            already.
         RecordUnreadableError: If a stream is damaged.
         OSError: If the file cannot be written.
     """
     chosen = FORMATS[to]
-    source = read_source(run, operation)
     path = out or Path()
     if path.is_dir():
         path /= "-".join(filter(None, (run.id, operation))) + chosen.SUFFIX
+    if path.is_file():
+        raise UsageError(f"{path} exists already: remove it, or name another --out")
+    source = read_source(run, operation)
     path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("wb") as file:
+    with _place(path) as writable, writable.open("wb") as file:
         chosen.write(source, file)
     return path
+
+
+def _place(path: Path) -> AbstractContextManager[Path]:
+    """Return the path to write a new file to; a pipe or a device is written directly."""
+    return nullcontext(path) if path.exists() else whole_file(path)

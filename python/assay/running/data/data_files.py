@@ -14,6 +14,7 @@ import pyarrow as pa
 from assay.engines.feeding import text_bytes
 from assay.model.errors import RunFailedError, UsageError
 from assay.model.units import bytes_text
+from assay.record.outside import refuse_inside_record
 from assay.workloads.generate import estimated_bytes, table_rows
 
 if TYPE_CHECKING:
@@ -147,6 +148,7 @@ def _chosen_format(wanted: Wanted) -> tuple[Format, dict[str, Any]]:
 def _make_room(
     directory: Path, paths: Mapping[str, Path], form: Format, facts: Mapping[str, Any]
 ) -> None:
+    refuse_inside_record(directory, "--out")
     try:
         directory.mkdir(parents=True, exist_ok=True)
         there = [path for path in paths.values() if path.exists()]

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.model.errors import UsageError
+from assay.record.outside import refuse_inside_record
 from assay.record.studies import STUDY_FILE
 from assay.study.declared.facts import StudyFacts
 
@@ -28,8 +29,9 @@ def new_study(folder: Path) -> list[Path]:
     """Write the example into a new folder; return the written files in order.
 
     Raises:
-        UsageError: If the folder is not empty or cannot be written.
+        UsageError: If the folder is not empty, lies inside a record or cannot be written.
     """
+    refuse_inside_record(folder, "FOLDER")
     if folder.is_symlink() or folder.is_file() or (folder.is_dir() and any(folder.iterdir())):
         raise UsageError(f"{folder} exists already and is not overwritten: name another folder")
     files = {
