@@ -13,7 +13,8 @@ from assay.cli.main import run_command
 from assay.model.errors import RecordUnreadableError
 from assay.record import arrow_limits
 from assay.record.arrow_limits import refuse_compressed_file, refuse_compressed_stream
-from assay.record.reader import Run, read_result
+from assay.record.reader import Run
+from assay.record.streams import read_result
 from tests.records import write_run
 
 # Some kilobytes on disk.

@@ -18,7 +18,7 @@ from assay.probes.discovery import find_probes
 from assay.probes.engine import DEFECT, EngineProbe, RunningCost, Watch
 from assay.probes.operation_counters import operation_counters
 from assay.probes.streams import ACTIVITY, ENGINE, Stream
-from assay.record.reader import _frame, _opened, _whole_batches
+from assay.record.streams import frame, opened, whole_batches
 
 INTERVAL_S = 0.01
 # Generous: a slow host makes the test slow, not red.
@@ -26,8 +26,8 @@ PATIENCE_S = 30.0
 
 
 def _read_stream(path: Path) -> pl.DataFrame:
-    with _opened(path) as reader:
-        return _frame(list(_whole_batches(reader)), reader.schema, path)
+    with opened(path) as reader:
+        return frame(list(whole_batches(reader)), reader.schema, path)
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,15 @@ class RunFailedError(AssayError):
 
 
 class RecordUnreadableError(AssayError):
-    """Error: a record is missing or of a newer version."""
+    """Error: a record is missing or cannot be read."""
+
+
+class RecordNewerError(RecordUnreadableError):
+    """Error: a record was written by a newer version of Assay."""
+
+
+class RecordDeniedError(RecordUnreadableError):
+    """Error: this user may not read a file or a directory of a record."""
 
 
 class RecordDamagedError(RecordUnreadableError):

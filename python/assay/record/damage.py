@@ -6,12 +6,11 @@ warning. The command line prints the warning's sentence and ends with exit code 
 
 from __future__ import annotations
 
-import os
 import warnings
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from assay.model.errors import RecordDamagedError, RecordUnreadableError
+from assay.model.errors import RecordDamagedError
 from assay.record.layout import SEAL_FILE
 from assay.record.seal import broken_seals
 
@@ -53,33 +52,6 @@ def refuse_damaged(run_dir: Path) -> None:
     sentence = damage_of(run_dir)
     if sentence is not None:
         raise RecordDamagedError(sentence)
-
-
-def refuse_links(run_dir: Path) -> None:
-    """Raise `RecordUnreadableError` if a record contains a link, a pipe or a device.
-
-    Assay never makes one. A record of somebody else could have Assay write its report through a
-    link into another folder, or read a pipe for ever.
-    """
-    path = _strange_entry(str(run_dir))
-    if path is not None:
-        raise RecordUnreadableError(
-            f"{path}: this is a link, a pipe or a device, and a record has only files and folders: "
-            "remove it, or replace it by a copy of the file"
-        )
-
-
-def _strange_entry(folder: str) -> str | None:
-    """Return the path of the first entry below a folder that is neither a file nor a folder."""
-    # A folder of a run that has not ended may vanish meanwhile.
-    with suppress(FileNotFoundError, NotADirectoryError), os.scandir(folder) as entries:
-        for entry in entries:
-            if entry.is_dir(follow_symlinks=False):
-                if (path := _strange_entry(entry.path)) is not None:
-                    return path
-            elif not entry.is_file(follow_symlinks=False):
-                return entry.path
-    return None
 
 
 @contextmanager

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import glob
 import json
+import os
 import re
 from contextlib import contextmanager
 from datetime import datetime
@@ -17,16 +18,14 @@ from typing import TYPE_CHECKING, Any
 from assay.model.errors import (
     AssayError,
     RecordDamagedError,
+    RecordNewerError,
     RecordUnreadableError,
     UsageError,
     suggestion,
 )
-from assay.record.arrow_limits import (
-    refuse_compressed_file,
-    refuse_compressed_stream,
-    refuse_rows,
-)
-from assay.record.damage import refuse_links, warn_if_damaged
+from assay.record.access import check_access, denial_reported, denied, is_record, may_be_record
+from assay.record.arrow_limits import refuse_rows
+from assay.record.damage import warn_if_damaged
 from assay.record.layout import (
     DERIVED_DIR,
     DRIVER_FILE,
@@ -48,6 +47,7 @@ from assay.record.layout import (
     STATUS_FILES,
 )
 from assay.record.seal import broken_seals
+from assay.record.streams import frame, opened, read_result, readable, whole_batches
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -66,14 +66,18 @@ SAYS_NOTHING: tuple[Any, ...] = (None, False, "", [], {})
 def list_runs(runs_dir: Path) -> list[Path]:
     """Return run directories, oldest first (ids sort by time).
 
+    Records that this user may not read are among them, and so are records without `run.json`.
+
     Raises:
         UsageError: If `runs_dir` is not a directory.
+        RecordDeniedError: If this user may not read it.
     """
-    if runs_dir.exists() and not runs_dir.is_dir():
-        raise UsageError(f"--runs {runs_dir}: this is not a directory")
-    if not runs_dir.exists():
-        return []
-    return sorted(path for path in runs_dir.iterdir() if (path / RUN_FILE).is_file())
+    with denial_reported(runs_dir):
+        if runs_dir.exists() and not runs_dir.is_dir():
+            raise UsageError(f"--runs {runs_dir}: this is not a directory")
+        if not runs_dir.exists():
+            return []
+        return sorted(path for path in runs_dir.iterdir() if may_be_record(path))
 
 
 def find_run(name: str, runs_dir: Path) -> Path:
@@ -82,10 +86,11 @@ def find_run(name: str, runs_dir: Path) -> Path:
     A `DamagedRecordWarning` is issued if the record was changed after it was sealed.
 
     Raises:
-        RecordUnreadableError: If no run has this name, several ids begin with it, or nothing was
-            measured in the run.
+        RecordUnreadableError: If no run has this name, several ids begin with it, this user may not
+            read it, or nothing was measured in the run.
     """
     directory = _named(name, runs_dir)
+    check_access(directory)
     warn_if_damaged(directory)
     if _is_planned(directory):
         raise RecordUnreadableError(
@@ -104,7 +109,7 @@ def _is_planned(directory: Path) -> bool:
 
 
 def _named(name: str, runs_dir: Path) -> Path:
-    if (Path(name) / RUN_FILE).is_file():
+    if _is_path_of_record(name):
         return Path(name).absolute()
     runs = list_runs(runs_dir)
     if not runs:
@@ -128,6 +133,16 @@ def _named(name: str, runs_dir: Path) -> Path:
     advice = f"the newest of {name} is {of_workload[-1]}" if of_workload else ""
     advice = advice or suggestion(name, ids[-20:])
     raise RecordUnreadableError(f"no run {name!r} in {runs_dir}; {advice}")
+
+
+def _is_path_of_record(name: str) -> bool:
+    """Return True if a name is the path of a record; a mere name never needs the directory."""
+    try:
+        return is_record(Path(name))
+    except PermissionError as error:
+        if os.sep in name:
+            raise denied(Path(name), error) from error
+        return False
 
 
 def find_measured_run(name: str, runs_dir: Path, *, or_observed: bool = False) -> Run:
@@ -183,12 +198,13 @@ def find_workload_run(name: str, runs_dir: Path, *, or_observed: bool = False) -
 class Run:
     """The record of a run: its directory, read lazily.
 
-    Raises `RecordUnreadableError` if the directory is not a record, or contains a link.
+    Raises `RecordUnreadableError` if the directory is not a record, contains a link, or may not be
+    read by this user.
     """
 
     def __init__(self, directory: Path) -> None:
         self.dir = directory
-        refuse_links(directory)
+        check_access(directory)
         self.facts = _migrated(_read_json(directory / RUN_FILE), directory / RUN_FILE)
 
     @property
@@ -277,18 +293,18 @@ class Run:
             RecordUnreadableError: If the file is missing, or a part of it cannot be read.
         """
         path = self.dir / RAW_DIR / f"{stream}.arrows"
-        with _readable(path), _opened(path) as reader:
+        with readable(path), opened(path) as reader:
             batches: list[pa.RecordBatch] = []
             seen = yielded = 0
-            for batch in _whole_batches(reader):
+            for batch in whole_batches(reader):
                 batches.append(batch)
                 seen += len(batch)
                 refuse_rows(seen, path)
                 if seen - yielded >= rows:
-                    yield _frame(batches, reader.schema, path)
+                    yield frame(batches, reader.schema, path)
                     batches, yielded = [], seen
             if batches or not yielded:
-                yield _frame(batches, reader.schema, path)
+                yield frame(batches, reader.schema, path)
 
     def status_texts(self) -> list[tuple[str, str]]:
         """Return the engine's own status texts at start and end, if they were recorded."""
@@ -369,8 +385,8 @@ class Recovered:
         path = self.dir / "events.arrows"
         if not path.exists():
             return {}
-        with _readable(path), _opened(path) as reader:
-            events = _frame(list(_whole_batches(reader)), reader.schema, path)
+        with readable(path), opened(path) as reader:
+            events = frame(list(whole_batches(reader)), reader.schema, path)
         succeeded = events.filter(pl.col("outcome").cast(pl.String) == "ok")
         return dict(succeeded.select(pl.col("operation").cast(pl.String), "rows").iter_rows())
 
@@ -379,7 +395,13 @@ def _read_json(path: Path) -> dict[str, Any]:
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
+        if is_record(path.parent):
+            raise RecordDamagedError(
+                f"{path} is missing. The record is damaged; restore it from a copy."
+            ) from error
         raise RecordUnreadableError(f"{path} is missing: this is not a run directory.") from error
+    except PermissionError as error:
+        raise denied(path, error) from error
     except (OSError, ValueError, RecursionError) as error:
         raise RecordDamagedError(
             f"{path} cannot be read: {error}. The record is damaged; restore it from a copy."
@@ -398,7 +420,7 @@ def _migrated(facts: dict[str, Any], path: Path) -> dict[str, Any]:
     if not isinstance(version, int) or version < 1:
         raise RecordDamagedError(f"{path} has no schema version; the record is damaged.")
     if version > SCHEMA_VERSION:
-        raise RecordUnreadableError(
+        raise RecordNewerError(
             f"{path} has schema version {version}, and this Assay reads up to {SCHEMA_VERSION}: "
             "use a newer Assay."
         )
@@ -421,75 +443,3 @@ def damage_reported(run: Run) -> Iterator[None]:
                 f"{run.dir} was changed after it was sealed: {broken[0]}. Restore it from a copy."
             ) from error
         raise
-
-
-def read_result(path: Path) -> pl.DataFrame:
-    """Return the rows of a stored query result.
-
-    Raises:
-        RecordUnreadableError: If the file is damaged.
-    """
-    import pyarrow as pa
-
-    with _readable(path):
-        refuse_compressed_file(path)
-        with pa.OSFile(str(path)) as file, pa.ipc.open_file(file) as reader:
-            batches = [reader.get_batch(number) for number in range(reader.num_record_batches)]
-            return _frame(batches, reader.schema, path)
-
-
-@contextmanager
-def _readable(path: Path) -> Iterator[None]:
-    """Raise `RecordUnreadableError` for any error while a file of the record is read."""
-    import polars as pl
-    import pyarrow as pa
-
-    try:
-        yield
-    except FileNotFoundError as error:
-        raise RecordUnreadableError(f"the file {path} is missing from the record.") from error
-    except (
-        pa.ArrowException,
-        pl.exceptions.PolarsError,
-        OSError,
-        ValueError,
-        MemoryError,
-    ) as error:
-        raise RecordDamagedError(
-            f"{path} cannot be read: {error}. The record is damaged; restore it from a copy."
-        ) from error
-
-
-@contextmanager
-def _opened(path: Path) -> Iterator[pa.RecordBatchStreamReader]:
-    import pyarrow as pa
-
-    refuse_compressed_stream(path)
-    with pa.OSFile(str(path)) as file, pa.ipc.open_stream(file) as reader:
-        yield reader
-
-
-def _frame(batches: list[pa.RecordBatch], schema: pa.Schema, path: Path) -> pl.DataFrame:
-    import polars as pl
-    import pyarrow as pa
-
-    refuse_rows(sum(map(len, batches)), path)
-    table = pa.Table.from_batches(batches, schema=schema)
-    # Indices and lengths that point outside their buffers would crash the process later.
-    table.validate(full=True)
-    frame = pl.from_arrow(table)
-    assert isinstance(frame, pl.DataFrame)  # noqa: S101 - a table gives a frame, not a series
-    # A load's batches have about a thousand rows; kept apart, they need half as much memory again.
-    return frame.rechunk()
-
-
-def _whole_batches(reader: pa.RecordBatchStreamReader) -> Iterator[pa.RecordBatch]:
-    """Yield all complete batches of a stream; the last one of a killed run may be partial."""
-    import pyarrow as pa
-
-    while True:
-        try:
-            batch = reader.read_next_batch()
-        except (StopIteration, pa.ArrowException, OSError):
-            return
-        yield batch

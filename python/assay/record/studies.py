@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assay.model.errors import RecordUnreadableError, RunFailedError, suggestion
+from assay.record.access import denial_reported, is_file
 from assay.record.layout import KIND_RUN, STATUS_COMPLETE, STATUS_FAILED
 from assay.record.reader import find_run
 from assay.record.toml_text import toml_text
@@ -269,20 +270,27 @@ def _part(part: Mapping[str, Any]) -> StudyPart:
 
 
 def list_studies(runs: Path) -> list[Path]:
-    """Return the directories of the studies in a directory of runs, oldest first."""
-    return sorted(file.parent for file in (runs / STUDIES_DIR).glob(f"*/{STUDY_FILE}"))
+    """Return the directories of the studies in a directory of runs, oldest first.
+
+    Raises:
+        RecordDeniedError: If this user may not read the directory of studies.
+    """
+    studies = runs / STUDIES_DIR
+    with denial_reported(studies):
+        return sorted(file.parent for file in studies.glob(f"*/{STUDY_FILE}"))
 
 
 def find_study(which: str, runs: Path) -> Path:
     """Return a study's directory by `latest`, a path, an id's beginning or its last six digits.
 
     Raises:
-        RecordUnreadableError: If no study has this name, or several match it.
+        RecordUnreadableError: If no study has this name, several match it, or this user may not read
+            its directory.
     """
     named = Path(which)
-    if (named / STUDY_FILE).is_file():
+    if is_file(named / STUDY_FILE):
         return named.absolute()
-    if named.name == STUDY_FILE and named.is_file():
+    if named.name == STUDY_FILE and is_file(named):
         return named.parent.absolute()
     studies = list_studies(runs)
     if which == "latest" and studies:

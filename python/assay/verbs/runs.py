@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from assay.record.places import runs_dir
 from assay.record.reader import list_runs
 from assay.report.kept import stored
-from assay.report.results.runs import UNREADABLE, unjudged_row
+from assay.report.results.runs import UNKNOWN, unjudged_row
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,4 +30,4 @@ def runs(runs: Path | str | None = None) -> list[dict[str, Any]]:
 def _row(directory: Path) -> dict[str, Any]:
     """Return the stored document of a readable record, or a row from its own file."""
     row = unjudged_row(directory)
-    return row if row["state"] == UNREADABLE else stored(directory) or row
+    return row if row["state"] in UNKNOWN else stored(directory) or row

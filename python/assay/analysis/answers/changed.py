@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from assay.analysis.answers.comparison import FLOAT_RELATIVE, Tolerances, difference
 from assay.analysis.answers.kept import expected_rows, inexact_columns
 from assay.model.kept_answer import KeptAnswer
-from assay.record.reader import read_result
+from assay.record.streams import read_result
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

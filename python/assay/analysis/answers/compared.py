@@ -14,7 +14,7 @@ from assay.analysis.answers.comparison import (
 )
 from assay.analysis.answers.kept import read_kept_rows
 from assay.model.kept_answer import KeptAnswer, from_facts
-from assay.record.reader import read_result
+from assay.record.streams import read_result
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -25,7 +25,7 @@ from assay.analysis.operations import DEADLINE, NS, measured
 from assay.analysis.plans.recorded import read_plans
 from assay.analysis.plans.shape import estimated_join_rows, join_rows, joined
 from assay.analysis.stats.rounds import Factor, factor_of
-from assay.record.reader import read_result
+from assay.record.streams import read_result
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -12,7 +12,8 @@ def runs(*, runs: RunsDir = None, as_json: AsJson = False) -> None:
     The state of a complete run is its verdict. A run that ended early is `stopped`, `failed` or
     `unended`. A run is `refused` if its engine did not accept the requested settings or the
     workload's schema, so that no operation was executed. A run is `unjudged` if no report of it was
-    made by this version of Assay.
+    made by this version of Assay. A record is `damaged` if it was changed, `newer` if a newer
+    version of Assay wrote it, and `unreadable` if you lack the permission to read it.
 
     \b
     Examples:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from assay.model.errors import RecordUnreadableError
+from assay.model.errors import RecordDeniedError, RecordNewerError, RecordUnreadableError
 from assay.record.layout import (
     KIND_PLANNED,
     KIND_RUN,
@@ -21,7 +21,10 @@ if TYPE_CHECKING:
 
 # A run that ended early has one of these states, whatever the verdict of its checks.
 STATES = {STATUS_FAILED: "failed", STATUS_INTERRUPTED: "stopped", STATUS_RUNNING: "unended"}
-UNJUDGED, UNREADABLE, REFUSED = "unjudged", "damaged", "refused"
+UNJUDGED, REFUSED = "unjudged", "refused"
+# States of records whose facts are not known: they have no figures, whatever report was stored.
+DAMAGED, NEWER, UNREADABLE = "damaged", "newer", "unreadable"
+UNKNOWN = frozenset((DAMAGED, NEWER, UNREADABLE))
 # State of a complete record that has only plans.
 PLANNED = "planned"
 
@@ -31,15 +34,27 @@ def unjudged_row(directory: Path) -> dict[str, Any]:
     row: dict[str, Any] = {"run": directory.name, "verdict": None, "path": str(directory)}
     try:
         facts = Run(directory).facts
-    except RecordUnreadableError:
-        return row | dict.fromkeys(("workload", "engine", "title")) | {"state": UNREADABLE}
+    except RecordUnreadableError as error:
+        state = _unknown_state(error)
+        return row | dict.fromkeys(("workload", "engine", "title")) | {"state": state}
     kind, status = facts.get("kind", KIND_RUN), str(facts.get("status"))
-    state = UNJUDGED if status == STATUS_COMPLETE else STATES.get(status, UNREADABLE)
+    state = UNJUDGED if status == STATUS_COMPLETE else STATES.get(status, DAMAGED)
     if state == UNJUDGED and kind == KIND_PLANNED:
         state = PLANNED
     if facts.get("refused"):
         state = REFUSED
     return row | _subject(facts, kind) | {"state": state, "status": status}
+
+
+def _unknown_state(error: RecordUnreadableError) -> str:
+    """Return the state of a record that cannot be read, by the error of reading it."""
+    match error:
+        case RecordNewerError():
+            return NEWER
+        case RecordDeniedError():
+            return UNREADABLE
+        case _:
+            return DAMAGED
 
 
 def _subject(facts: Mapping[str, Any], kind: str) -> dict[str, str | None]:

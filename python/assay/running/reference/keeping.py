@@ -21,7 +21,7 @@ from assay.analysis.answers.kept import (
 from assay.analysis.answers.states import executions
 from assay.model.kept_answer import KeptAnswer, text_digest, write_kept_answers
 from assay.model.whole_file import whole_file
-from assay.record.reader import read_result
+from assay.record.streams import read_result
 from assay.workloads.queries import cut_ends, ordered_by, reads
 from assay.workloads.rewriting.grammar import grammar_of
 

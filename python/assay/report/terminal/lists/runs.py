@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 from assay.record.layout import KIND_CEILING
 from assay.report.ceiling.terminal import ceiling_line
 from assay.report.kept import stored, stored_line
-from assay.report.results.runs import STATES, UNREADABLE, unjudged_row
+from assay.report.results.runs import STATES, UNKNOWN, unjudged_row
 from assay.report.terminal.load import run_figure
 from assay.report.words.run import title
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def record_line(directory: Path) -> str:
     """Return the line of a record, even if it is damaged or has no document."""
     row = unjudged_row(directory)
-    if row["state"] != UNREADABLE:
+    if row["state"] not in UNKNOWN:
         if (line := stored_line(directory)) is not None:
             return line
         if (document := stored(directory)) is not None:
@@ -44,4 +44,5 @@ def run_line(document: RunDocument) -> str:
 
 
 def _line(state: str, subject: str, figure: str, run: str) -> str:
-    return f"{state:<8} {subject:<34} {figure:>12}  {run}"
+    # The longest state, `unreadable`, takes two columns of a subject that is not known.
+    return f"{f'{state:<8} {subject}':<43} {figure:>12}  {run}"
