@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
 
 from assay.cli.main import run_command
-from assay.model.errors import RecordDeniedError, RecordUnreadableError
+from assay.model.errors import RecordDeniedError, RecordPathError, RecordUnreadableError
 from assay.record.reader import Run, find_run, list_runs
 from assay.record.seal import write_seal
+from assay.record.studies import write_study
+from assay.record.writer import ensure_runs_dir
 from assay.report.build import build
 from tests.permissions import forbidden
 from tests.records import write_run
@@ -117,6 +120,46 @@ def test_a_run_is_found_from_a_directory_that_may_not_be_searched(
         assert find_run(record.name, record.parent) == record
         with pytest.raises(RecordDeniedError, match=DENIED):
             find_run(f"./{record.name}", record.parent)
+
+
+@pytest.mark.parametrize("command", ["show", "report", "export", "explain", "whatif"])
+def test_a_path_that_is_not_utf_8_is_to_be_renamed(
+    command: str, record: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    moved = record.rename(tmp_path / os.fsdecode(b"\xff\xfe"))
+    message = message_of(f"{command} {moved} --json", record, capsys, 1)
+    assert "has to be UTF-8: rename" in message
+    assert "\\udcff" in message
+
+
+def test_a_list_has_runs_whose_paths_are_not_utf_8(
+    record: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    record.rename(record.parent / os.fsdecode(b"\xff"))
+    assert run_command(["runs"]) == 0
+    assert capsys.readouterr().out.splitlines()[-1].startswith("unreadable ")
+    assert run_command(["runs", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert [(row["run"], row.get("state")) for row in rows] == [
+        (OTHER_ID, None),
+        ("\\udcff", "unreadable"),
+    ]
+
+
+def test_a_study_whose_path_is_not_utf_8_is_to_be_renamed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    study = tmp_path / os.fsdecode(b"\xff")
+    write_study(study, {"schema": 2, "question": "?", "seed": 1})
+    for command in ("show", "report"):
+        assert "has to be UTF-8" in message_of(f"{command} {study} --json", study, capsys, 1)
+
+
+def test_no_run_is_recorded_below_a_path_that_is_not_utf_8(tmp_path: Path) -> None:
+    place = tmp_path / os.fsdecode(b"\xff")
+    with pytest.raises(RecordPathError, match="has to be UTF-8"):
+        ensure_runs_dir(place)
+    assert not place.exists()
 
 
 def test_a_newer_record_is_listed_as_newer(

@@ -28,6 +28,10 @@ class RecordNewerError(RecordUnreadableError):
     """Error: a record was written by a newer version of Assay."""
 
 
+class RecordPathError(RecordUnreadableError):
+    """Error: the path of a record cannot be written as text."""
+
+
 class RecordDeniedError(RecordUnreadableError):
     """Error: this user may not read a file or a directory of a record."""
 

@@ -13,7 +13,7 @@ import stat
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from assay.model.errors import RecordDeniedError, RecordUnreadableError
+from assay.model.errors import RecordDeniedError, RecordPathError, RecordUnreadableError
 from assay.record.layout import DERIVED_DIR, RAW_DIR, RUN_FILE, SEAL_FILE
 
 if TYPE_CHECKING:
@@ -92,6 +92,21 @@ def denial_reported(path: Path) -> Iterator[None]:
         raise denied(path, error) from error
 
 
+def refuse_other_encoding(path: Path) -> None:
+    """Refuse a path that is not UTF-8, which neither a document nor a page can contain.
+
+    Raises:
+        RecordPathError: If the absolute path is not UTF-8.
+    """
+    try:
+        str(path.absolute()).encode()
+    except UnicodeEncodeError as error:
+        raise RecordPathError(
+            f"{path}: the path of a record has to be UTF-8: rename the directory, or move the "
+            "record to another one"
+        ) from error
+
+
 def check_access(run_dir: Path) -> None:
     """Refuse a record that this user may not read, or that has a link, a pipe or a device.
 
@@ -101,8 +116,10 @@ def check_access(run_dir: Path) -> None:
     Raises:
         RecordDeniedError: If this user may not read a directory or a file of the record. Files of
             reports are not checked, because they are made again.
+        RecordPathError: If its path is not UTF-8.
         RecordUnreadableError: If it contains a link, a pipe or a device.
     """
+    refuse_other_encoding(run_dir)
     _check_folder(str(run_dir), are_read=True)
 
 

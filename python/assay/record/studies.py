@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assay.model.errors import RecordUnreadableError, RunFailedError, suggestion
-from assay.record.access import denial_reported, is_file
+from assay.model.errors import RecordPathError, RecordUnreadableError, RunFailedError, suggestion
+from assay.record.access import denial_reported, is_file, refuse_other_encoding
 from assay.record.layout import KIND_RUN, STATUS_COMPLETE, STATUS_FAILED
 from assay.record.reader import find_run
 from assay.record.toml_text import toml_text
@@ -284,9 +284,15 @@ def find_study(which: str, runs: Path) -> Path:
     """Return a study's directory by `latest`, a path, an id's beginning or its last six digits.
 
     Raises:
-        RecordUnreadableError: If no study has this name, several match it, or this user may not read
-            its directory.
+        RecordUnreadableError: If no study has this name, several match it, this user may not read
+            its directory, or its path is not UTF-8.
     """
+    directory = _named_study(which, runs)
+    refuse_other_encoding(directory)
+    return directory
+
+
+def _named_study(which: str, runs: Path) -> Path:
     named = Path(which)
     if is_file(named / STUDY_FILE):
         return named.absolute()
@@ -317,5 +323,7 @@ def find_run_or_study(which: str, runs: Path) -> tuple[Path, bool]:
     except RecordUnreadableError as error:
         try:
             return find_study(which, runs), True
+        except RecordPathError:
+            raise
         except RecordUnreadableError:
             raise error from None

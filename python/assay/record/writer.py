@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from assay.model.errors import AssayError, RunFailedError, UsageError, stopped_by
 from assay.model.whole_file import whole_file
+from assay.record.access import refuse_other_encoding
 from assay.record.layout import (
     DERIVED_DIR,
     ENVIRONMENT_FILE,
@@ -149,8 +150,10 @@ def ensure_runs_dir(path: Path) -> Path:
 
     Raises:
         UsageError: If it lies inside a record or cannot be created.
+        RecordPathError: If its path is not UTF-8.
     """
     refuse_inside_record(path, "--runs")
+    refuse_other_encoding(path)
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from assay.model.errors import RecordDeniedError, RecordNewerError, RecordUnreadableError
+from assay.model.errors import (
+    RecordDeniedError,
+    RecordNewerError,
+    RecordPathError,
+    RecordUnreadableError,
+)
+from assay.model.foreign_text import visible
 from assay.record.layout import (
     KIND_PLANNED,
     KIND_RUN,
@@ -31,7 +37,8 @@ PLANNED = "planned"
 
 def unjudged_row(directory: Path) -> dict[str, Any]:
     """Return a row of `assay runs --json` for a record without a document."""
-    row: dict[str, Any] = {"run": directory.name, "verdict": None, "path": str(directory)}
+    names = {"run": visible(directory.name), "path": visible(str(directory))}
+    row: dict[str, Any] = {**names, "verdict": None}
     try:
         facts = Run(directory).facts
     except RecordUnreadableError as error:
@@ -51,7 +58,7 @@ def _unknown_state(error: RecordUnreadableError) -> str:
     match error:
         case RecordNewerError():
             return NEWER
-        case RecordDeniedError():
+        case RecordDeniedError() | RecordPathError():
             return UNREADABLE
         case _:
             return DAMAGED
