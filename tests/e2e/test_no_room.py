@@ -103,3 +103,31 @@ def test_too_few_open_files_are_one_message(lab, record, command, limit):
     if ended.returncode != 0:
         assert os.strerror(errno.EMFILE) in ended.stderr
     lab.assert_nothing_left()
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [("size=1m,ro", "Read-only file system"), ("size=64k", "No space left")],
+    ids=["read-only", "full"],
+)
+@pytest.mark.parametrize("command", ["run", "sweep"])
+def test_runs_that_have_no_place_are_refused_before_anything_is_measured(
+    lab, tmp_path, options, reason, command
+):
+    place, left = tmp_path / "runs", tmp_path / "left"
+    place.mkdir()
+    script = (
+        'mount -t tmpfs -o "$0" none "$PLACE"; { cat /dev/zero >"$PLACE/fill"; } 2>/dev/null; '
+        '"$@"; code=$?; find "$PLACE" -mindepth 1 >"$LEFT"; exit $code'
+    )
+    lab.extra_env |= {"PLACE": str(place), "LEFT": str(left)}
+    clients = ("--clients", "1,2") if command == "sweep" else ()
+    asked = (command, "point-select", "--engine", "null", "--time", "100ms", *clients)
+    prefix = ("unshare", "--mount", "--map-root-user", "sh", "-c", script, options)
+    ended = lab.assay(*asked, "--runs", str(place), prefix=prefix)
+    assert ended.returncode == 1, ended.stderr
+    (message,) = ended.stderr.splitlines()
+    assert reason in message
+    assert "stored" not in message
+    names = {Path(path).name for path in left.read_text().splitlines()}
+    assert names <= {"fill", "studies"}

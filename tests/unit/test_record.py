@@ -6,18 +6,21 @@ import errno
 import json
 import os
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from assay.model.errors import RecordUnreadableError, RunFailedError, UsageError
-from assay.record import writer
+from assay.model.errors import RecordRemovedError, RecordUnreadableError, RunFailedError, UsageError
+from assay.record import studies, writer
 from assay.record.layout import SCHEMA_VERSION
 from assay.record.reader import Run, find_measured_run, find_run, list_runs
+from assay.record.studies import write_study
 from assay.record.writer import RunWriter, ensure_runs_dir, new_run_id, write_json
 from assay.report.results.runs import unjudged_row
 from tests.conftest import SyntheticRun, write_stream
+from tests.permissions import forbidden
 
 ASKED = {"request": {"workload": "w"}}
 
@@ -180,10 +183,78 @@ class TestFullDisk:
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(writer.os, "fsync", full_disk)
-        with pytest.raises(RunFailedError, match=r"No space left.*--runs") as error:
+        with pytest.raises(UsageError, match=r"No space left.*Nothing.*--runs") as error:
             RunWriter(tmp_path, "r1", ASKED).__enter__()
         assert str(tmp_path / "r1") in str(error.value)
+        assert error.value.exit_code == 1
+        assert list(tmp_path.iterdir()) == []
+
+    def test_at_the_beginning_no_directory_is_left(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        make = Path.mkdir
+
+        def mkdir(path: Path, *arguments: Any, **options: Any) -> None:
+            if path.name == "derived":
+                full_disk()
+            make(path, *arguments, **options)
+
+        monkeypatch.setattr(Path, "mkdir", mkdir)
+        with pytest.raises(UsageError, match="free some space"):
+            RunWriter(tmp_path, "r1", ASKED).__enter__()
+        assert list(tmp_path.iterdir()) == []
+
+    @pytest.mark.parametrize("name", ["", "new", "new/deep"])
+    def test_a_place_for_runs_that_may_not_be_written_is_refused_before_work(
+        self, tmp_path: Path, name: str
+    ) -> None:
+        with (
+            forbidden(tmp_path, 0o500),
+            pytest.raises(UsageError, match=r"cannot write .*: Permission denied.*--runs DIR"),
+        ):
+            ensure_runs_dir(tmp_path / name)
+        assert list(tmp_path.iterdir()) == []
+
+    def test_space_is_advised_only_for_a_full_disk(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def read_only(*_: object) -> None:
+            raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+
+        monkeypatch.setattr(writer.os, "fsync", read_only)
+        with pytest.raises(UsageError, match="Read-only file system") as error:
+            RunWriter(tmp_path, "r1", ASKED).__enter__()
+        assert "free some space" not in str(error.value)
+
+    def test_a_record_that_was_removed_is_not_called_stored(self, tmp_path: Path) -> None:
+        run = RunWriter(tmp_path, "r1", ASKED).__enter__()
+        shutil.rmtree(run.dir)
+        with pytest.raises(RecordRemovedError, match="nothing of it is kept") as error:
+            run.update(more=1)
+        run.__exit__(RecordRemovedError, error.value, None)
         assert error.value.exit_code == 2
+        assert list(tmp_path.iterdir()) == []
+
+    def test_a_study_that_has_no_room_leaves_nothing_of_its_beginning(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        study = tmp_path / "studies" / "one"
+        monkeypatch.setattr(studies.os, "fsync", full_disk)
+        with pytest.raises(UsageError, match=r"No space left.*No run was started"):
+            write_study(study, {"schema": 2, "question": "?", "seed": 1})
+        assert list(study.parent.iterdir()) == []
+
+    def test_a_later_version_of_a_study_leaves_the_earlier_one(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        study = tmp_path / "studies" / "one"
+        write_study(study, {"schema": 2, "question": "?", "seed": 1})
+        before = (study / "study.toml").read_text()
+        monkeypatch.setattr(studies.os, "fsync", full_disk)
+        with pytest.raises(RunFailedError, match="The completed runs are stored"):
+            write_study(study, {"schema": 2, "question": "!", "seed": 1})
+        assert [path.name for path in study.iterdir()] == ["study.toml"]
+        assert (study / "study.toml").read_text() == before
 
     @pytest.mark.parametrize(
         "step",

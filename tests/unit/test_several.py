@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from assay.engines.contract import EngineError
-from assay.model.errors import RunFailedError
+from assay.model.errors import RunFailedError, UsageError
 from assay.record.layout import SCHEMA_VERSION
 from assay.record.studies import STUDY_FILE, read_study, read_study_file
 from assay.running.asked.request import RunRequest
@@ -232,7 +232,7 @@ class TestEndedEarly:
 
     def test_a_place_that_cannot_be_written_is_told_with_the_mend(self, tmp_path: Path) -> None:
         (tmp_path / "file").write_text("")
-        with pytest.raises(RunFailedError, match="name another directory with --runs"):
+        with pytest.raises(UsageError, match="name another directory with --runs"):
             carry_out(STUDY, tmp_path / "file" / "study", tmp_path, Told())
 
 

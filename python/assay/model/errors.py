@@ -20,6 +20,10 @@ class RunFailedError(AssayError):
     exit_code = 2
 
 
+class RecordRemovedError(RunFailedError):
+    """Error: the directory of a run was removed while the run was executed."""
+
+
 class RecordUnreadableError(AssayError):
     """Error: a record is missing or cannot be read."""
 

@@ -4,11 +4,19 @@ from __future__ import annotations
 
 import os
 import tomllib
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assay.model.errors import RecordPathError, RecordUnreadableError, RunFailedError, suggestion
+from assay.model.errors import (
+    RecordPathError,
+    RecordUnreadableError,
+    RunFailedError,
+    UsageError,
+    suggestion,
+)
+from assay.model.whole_file import whole_file
 from assay.record.access import denial_reported, is_file, refuse_other_encoding
 from assay.record.layout import KIND_RUN, STATUS_COMPLETE, STATUS_FAILED
 from assay.record.reader import find_run
@@ -156,18 +164,25 @@ def write_study(directory: Path, document: Mapping[str, Any]) -> None:
     """Replace a study's file as a whole, with its question as the first line.
 
     Raises:
-        RunFailedError: If the file cannot be written.
+        UsageError: If the file of a new study cannot be written; no empty directory of it is left.
+        RunFailedError: If a later version of the file cannot be written.
     """
     file = directory / STUDY_FILE
-    partial = file.with_name(f"{STUDY_FILE}.partial")
+    text = toml_text(document, comment=str(document.get("question", "")))
     try:
         directory.mkdir(parents=True, exist_ok=True)
-        with partial.open("w", encoding="utf-8") as writing:
-            writing.write(toml_text(document, comment=str(document.get("question", ""))))
+        with whole_file(file) as partial, partial.open("w", encoding="utf-8") as writing:
+            writing.write(text)
             writing.flush()
             os.fsync(writing.fileno())
-        partial.rename(file)
     except OSError as error:
+        if not is_file(file):
+            with suppress(OSError):
+                directory.rmdir()
+            raise UsageError(
+                f"cannot write {file}: {error.strerror}. No run was started; free some space, or "
+                "name another directory with --runs DIR."
+            ) from error
         raise RunFailedError(
             f"cannot write {file}: {error.strerror}. The completed runs are stored; free some "
             "space, or name another directory with --runs DIR."

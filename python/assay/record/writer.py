@@ -7,18 +7,26 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import secrets
+import shutil
 import time
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from assay.model.errors import AssayError, RunFailedError, UsageError, stopped_by
+from assay.model.errors import (
+    AssayError,
+    RecordRemovedError,
+    RunFailedError,
+    UsageError,
+    stopped_by,
+)
 from assay.model.whole_file import whole_file
-from assay.record.access import refuse_other_encoding
+from assay.record.access import is_file, refuse_other_encoding
 from assay.record.layout import (
     DERIVED_DIR,
     ENVIRONMENT_FILE,
@@ -38,6 +46,10 @@ from assay.record.seal import write_seal
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from types import TracebackType
+
+
+# Errors of a full disk, and of a user's full share of it.
+FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 def new_run_id(workload: str, engine: str) -> str:
@@ -81,10 +93,20 @@ class RunWriter:
         self._sealed = False
 
     def __enter__(self) -> Self:
-        with self._writing():
+        try:
+            self.dir.mkdir(parents=True)
             for directory in (self.raw / RESULTS_DIR / EXPECTED_DIR, self.derived):
                 directory.mkdir(parents=True)
             self._write_run()
+        except FileExistsError as error:
+            raise RunFailedError(f"the record {self.dir} exists already: start again") from error
+        except OSError as error:
+            # Nothing was measured yet, and a directory without `run.json` is no record.
+            shutil.rmtree(self.dir, ignore_errors=True)
+            raise UsageError(
+                f"cannot write the record in {self.dir}: {error.strerror}. Nothing was measured; "
+                f"{_advice(error)}"
+            ) from error
         return self
 
     def __exit__(
@@ -136,24 +158,54 @@ class RunWriter:
         try:
             yield
         except OSError as error:
+            if not is_file(self.dir / RUN_FILE):
+                raise RecordRemovedError(
+                    f"the record {self.dir} was removed while it was written: nothing of it is kept"
+                ) from error
             raise RunFailedError(
                 f"cannot write the record in {self.dir}: {error.strerror}. The measurements so "
-                "far are stored; free some space, or name another directory with --runs DIR."
+                f"far are stored; {_advice(error)}"
             ) from error
 
     def _write_run(self) -> None:
         write_json(self.dir / RUN_FILE, self._run)
 
 
-def ensure_runs_dir(path: Path) -> Path:
-    """Return the directory of runs, which is created if needed.
+def _advice(error: OSError) -> str:
+    """Return what to do about an error while a record is written."""
+    space = "free some space, or " if error.errno in FULL else ""
+    return f"{space}name another directory with --runs DIR."
+
+
+def check_runs_dir(path: Path) -> None:
+    """Refuse a directory of runs that cannot hold a new record. It need not exist.
 
     Raises:
-        UsageError: If it lies inside a record or cannot be created.
+        UsageError: If it lies inside a record, or this user cannot write there.
         RecordPathError: If its path is not UTF-8.
     """
     refuse_inside_record(path, "--runs")
     refuse_other_encoding(path)
+    above = path.absolute()
+    while not os.path.lexists(above):
+        above = above.parent
+    if above.is_dir() and not os.access(above, os.W_OK | os.X_OK, effective_ids=True):
+        is_read_only = os.statvfs(above).f_flag & os.ST_RDONLY
+        reason = os.strerror(errno.EROFS if is_read_only else errno.EACCES)
+        raise UsageError(
+            f"cannot write to the directory for runs {path}: {reason}. Name another directory with "
+            "--runs DIR or ASSAY_RUNS."
+        )
+
+
+def ensure_runs_dir(path: Path) -> Path:
+    """Return the directory of runs, which is created if needed.
+
+    Raises:
+        UsageError: If it lies inside a record, cannot be created or cannot be written to.
+        RecordPathError: If its path is not UTF-8.
+    """
+    check_runs_dir(path)
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -17,10 +17,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 from assay.engines.contract import EngineError
 from assay.model.errors import RecordUnreadableError
 from assay.record.damage import refuse_damaged
-from assay.record.outside import refuse_inside_record
 from assay.record.reader import Run
 from assay.record.studies import STUDIES_DIR, STUDY_FILE, list_studies, read_study_file
-from assay.record.writer import new_run_id
+from assay.record.writer import check_runs_dir, new_run_id
 from assay.report.build import build
 from assay.running.asked.request import RunRequest
 from assay.study.carrying import carried_out
@@ -143,7 +142,7 @@ class Series:
             for reason in lost_records(directory):
                 self.watcher.remark(f"a run of it is made anew: {reason}")
         else:
-            refuse_inside_record(self.place, "--runs")
+            check_runs_dir(self.place)
             name = new_run_id(self.purpose.name, NO_NAME.sub("-", self.purpose.engine))
             directory = self.place / STUDIES_DIR / name
         if ends is not None:

@@ -8,7 +8,15 @@ import typer
 
 from assay.cli.shared.options import exit_code
 from assay.cli.shared.output import complain, folded, say_json
-from assay.model.errors import AssayError, RecordUnreadableError, RunFailedError, stopped_by
+from assay.model.errors import (
+    AssayError,
+    RecordRemovedError,
+    RecordUnreadableError,
+    RunFailedError,
+    stopped_by,
+)
+from assay.record.access import is_file
+from assay.record.layout import RUN_FILE
 from assay.record.reader import Run
 
 if TYPE_CHECKING:
@@ -34,6 +42,7 @@ def executed(
     Raises:
         AssayError: If it failed before a record existed; Ctrl-C then also passes as a
             KeyboardInterrupt.
+        RecordRemovedError: If somebody removed the record meanwhile.
         Exit: If it ended early with a partial record.
     """
     try:
@@ -42,10 +51,8 @@ def executed(
         progress.close()
         if progress.partial is None:
             raise
-        if isinstance(error, KeyboardInterrupt):
-            complain(f"stopped by {stopped_by(error)}")
-        else:
-            complain(folded(str(error)))
+        _refuse_removed(progress.partial, error)
+        complain(_reason(error))
         complain(_kept_words(progress.partial))
         if as_json:
             from assay.report.build import build
@@ -54,6 +61,24 @@ def executed(
         raise typer.Exit(RunFailedError.exit_code) from error
     finally:
         progress.close()
+
+
+def _reason(error: AssayError | KeyboardInterrupt) -> str:
+    """Return why a run ended early, on one line."""
+    if isinstance(error, KeyboardInterrupt):
+        return f"stopped by {stopped_by(error)}"
+    return folded(str(error))
+
+
+def _refuse_removed(directory: Path, error: AssayError | KeyboardInterrupt) -> None:
+    """Raise `RecordRemovedError` with the first reason if nothing is left of a partial record."""
+    if isinstance(error, RecordRemovedError):
+        raise error
+    if not is_file(directory / RUN_FILE):
+        raise RecordRemovedError(
+            f"{_reason(error).rstrip('.')}. The record {directory} was removed meanwhile: nothing "
+            "of it is kept"
+        ) from error
 
 
 def _kept_words(directory: Path) -> str:
