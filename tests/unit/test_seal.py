@@ -89,6 +89,19 @@ def test_a_damaged_seal_names_what_it_no_longer_covers(run: Run) -> None:
     assert "run.json was added after the seal" in broken_seals(run.dir)
 
 
+@pytest.mark.parametrize("line", ["{}", "", "0" * 64 + "  ", "0" * 63 + "  run.json", "x" * 70])
+def test_a_line_that_is_no_checksum_is_named_by_its_number(run: Run, line: str) -> None:
+    seal = run.dir / "SEAL"
+    before = seal.read_text(encoding="utf-8")
+    seal.write_text(f"{before}{line}\n", encoding="utf-8")
+    number = len(before.splitlines()) + 1
+    assert broken_seals(run.dir) == [f"SEAL is damaged in line {number}"]
+    seal.write_text(f"{line}\n", encoding="utf-8")
+    first, *others = broken_seals(run.dir)
+    assert first == "SEAL is damaged in line 1"
+    assert "run.json was added after the seal" in others
+
+
 def test_an_empty_seal_covers_nothing(run: Run) -> None:
     (run.dir / "SEAL").write_bytes(b"")
     assert len(broken_seals(run.dir)) >= len(SEALED)

@@ -7,6 +7,7 @@ Each line has a digest, two spaces and a path relative to the run directory, in 
 from __future__ import annotations
 
 import hashlib
+import re
 import time
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -16,6 +17,7 @@ from assay.record.layout import ENVIRONMENT_FILE, RAW_DIR, RUN_FILE, SEAL_FILE
 if TYPE_CHECKING:
     from pathlib import Path
 
+SEAL_LINE = re.compile("(?P<digest>[0-9a-f]{64})  (?P<name>.+)")
 # Clocks of file systems tick coarsely: a file written more recently than this may change again with
 # the same time.
 SETTLED_NS = 1_000_000_000
@@ -45,15 +47,18 @@ def write_seal(run_dir: Path) -> None:
 
 
 def broken_seals(run_dir: Path) -> list[str]:
-    """Return a sentence for each file that differs from the seal's checksum."""
-    sealed: dict[str, str] = {}
-    # A damaged seal names missing files, so it needs no error of its own.
-    text = (run_dir / SEAL_FILE).read_text(encoding="utf-8", errors="replace")
-    for line in text.splitlines():
-        digest, _, name = line.partition("  ")
-        sealed[name] = digest
+    """Return a sentence for each file that differs from the seal's checksum.
+
+    A seal that is damaged itself has the first sentence.
+    """
+    lines = (run_dir / SEAL_FILE).read_text(encoding="utf-8", errors="replace").splitlines()
+    matches = [SEAL_LINE.fullmatch(line) for line in lines]
+    sealed = {match["name"]: match["digest"] for match in matches if match is not None}
     present = {str(path.relative_to(run_dir)): path for path in sealed_files(run_dir)}
-    broken = [f"{name} is missing" for name in sealed if name not in present]
+    broken = (
+        [f"{SEAL_FILE} is damaged in line {matches.index(None) + 1}"] if None in matches else []
+    )
+    broken += [f"{name} is missing" for name in sealed if name not in present]
     broken += [f"{name} was added after the seal" for name in present if name not in sealed]
     broken += [
         f"{name} was changed after the seal"
