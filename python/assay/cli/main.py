@@ -21,6 +21,7 @@ import typer
 
 from assay.cli.shared import completion
 from assay.cli.shared.configuration import defaults
+from assay.cli.shared.names import keys_of
 from assay.cli.shared.output import complain, say_json
 from assay.cli.shared.streams import open_standard_streams, output_error
 from assay.cli.shared.verbs import SETTINGS, VERBS, LazyVerbs, command_of
@@ -52,7 +53,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     cls=LazyVerbs,
-    context_settings={**SETTINGS, "auto_envvar_prefix": "ASSAY"},
+    context_settings=SETTINGS,
 )
 
 
@@ -60,12 +61,8 @@ app = typer.Typer(
 def top(
     context: typer.Context,
     *,
-    version: Annotated[
-        bool, typer.Option("--version", help="Print the version and end.", show_envvar=False)
-    ] = False,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="With --version: as JSON.", show_envvar=False)
-    ] = False,
+    version: Annotated[bool, typer.Option("--version", help="Print the version and end.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="With --version: as JSON.")] = False,
 ) -> None:
     """Measures database engines and explains the measurement."""
     if version:
@@ -134,12 +131,9 @@ def _refuse_nul(arguments: list[str]) -> None:
 
 
 def _keys(verb: str) -> dict[str, str]:
-    """Return the parameter of each long option of a command."""
+    """Return the parameter of each option of a command, by the option's key in files."""
     return {
-        option.removeprefix("--").replace("-", "_"): parameter.name
-        for parameter in command_of(verb).params
-        for option in parameter.opts
-        if option.startswith("--")
+        key: parameter.name for parameter in command_of(verb).params for key in keys_of(parameter)
     }
 
 

@@ -1,7 +1,8 @@
 """Reads defaults of options from `assay.toml` here, then `$XDG_CONFIG_HOME/assay/config.toml`.
 
 A file has one table per command, whose keys are the command's long options with `_` for `-`. Flags
-take precedence, then `ASSAY_<VERB>_<OPTION>` in the environment, then these files.
+take precedence, then `ASSAY_<VERB>_<OPTION>` in the environment, then these files. A key or a
+variable that names no option is refused.
 
 Options name programs that are executed, so a file that another user can write is refused.
 

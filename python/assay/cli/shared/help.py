@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from typer.core import TyperCommand
 
 from assay.cli.shared.asking import is_asked, read_password
+from assay.cli.shared.names import prefix_of
 from assay.engines.typed_password import keep_typed
 from assay.running.asked.declaring import Group
 
@@ -47,10 +48,10 @@ class GroupedCommand(TyperCommand):
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 - Typer's own
         """Write one sentence on how to set defaults of all options."""
-        prefix = ctx.auto_envvar_prefix
-        if prefix is not None:
-            formatter.write_paragraph()
-            formatter.write_text(OF_ENVIRONMENT.format(verb=ctx.info_name, prefix=prefix))
+        formatter.write_paragraph()
+        formatter.write_text(
+            OF_ENVIRONMENT.format(verb=ctx.info_name, prefix=prefix_of(ctx.info_name))
+        )
 
     def _records(self, ctx: Any) -> Iterator[tuple[str, tuple[str, str]]]:  # noqa: ANN401
         """Yield each parameter's section and its help text."""

@@ -14,11 +14,12 @@ import typer
 from typer.core import TyperGroup
 
 from assay.cli.shared.completion import Candidate, matching
+from assay.cli.shared.names import refuse_unknown_variables
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 80}
+SETTINGS: dict[str, Any] = {"help_option_names": ["-h", "--help"], "max_content_width": 80}
 
 
 @dataclass(frozen=True)
@@ -86,6 +87,14 @@ class LazyVerbs(TyperGroup):
             self.commands[cmd_name] = command_of(cmd_name)
         return self.commands.get(cmd_name)
 
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:  # noqa: ANN401 - Typer's own
+        """Return the called command; refuse variables that would set an option it lacks."""
+        name, command, rest = super().resolve_command(ctx, args)
+        asks_for_help = not set(SETTINGS["help_option_names"]).isdisjoint(args)
+        if command is not None and not (ctx.resilient_parsing or asks_for_help):
+            refuse_unknown_variables(command)
+        return name, command, rest
+
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - Typer's own
         """Parse options before the command.
 
@@ -116,11 +125,11 @@ def command_of(name: str) -> Any:  # noqa: ANN401 - Typer does not export its co
     if isinstance(made, typer.Typer):
         group = typer.main.get_command(made)
         group.name = name
-        return letters.completed(group, f"ASSAY_{name.upper()}")
+        return letters.completed(group, name)
     kind_module, kind = VERBS[name].kind
     kind_of_command = getattr(import_module(f"assay.cli.shared.{kind_module}"), kind)
     command = asking.with_password_option(_command(name, made, kind_of_command))
-    return letters.completed(command, f"ASSAY_{name.upper()}")
+    return letters.completed(command, name)
 
 
 def module_name(verb: str) -> str:

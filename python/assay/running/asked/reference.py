@@ -19,7 +19,8 @@ HEAD = """\
 
 `assay run` takes these options, and so do `assay sweep`, `compare` and `tune` for all their runs.
 A [study's file](../guides/adding-a-study.md) has them as keys, with `_` for `-`. A default of your
-own stands in `assay.toml`, in the table of the verb, or in the environment: `ASSAY_RUN_SEED=7`.
+own stands in `assay.toml`, in the table of the verb, or in the environment: `ASSAY_RUN_SEED=7`. A
+key or a variable that names no option of the verb is refused.
 Runs by example: [running](../guides/running.md). `make options` writes this page.
 """
 
