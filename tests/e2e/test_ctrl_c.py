@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import signal
@@ -17,12 +18,13 @@ from pathlib import Path
 import pytest
 
 from assay.running.processes.hosting import GRACE_S
-from tests.e2e.conftest import ASSAY, PATIENCE_S, POSTGRESQL, Lab, end
+from tests.e2e.conftest import ASSAY, PATIENCE_S, POSTGRESQL, Lab, end, wait_for_phase
 from tests.mysql_peer import MYSQL_OK, mysql_greeting, mysql_packet
 
 # The system's resolver waits 10 s for one name server.
 CTRL_C_MAX_S = 4.0
 LOADING_S = 1.0
+FURTHER_S = 0.2
 HOST = "db.example"
 # In namespaces of its own: the only name server takes all queries and answers none. Its socket
 # stays open in the program that takes this one's place.
@@ -50,8 +52,9 @@ def queried(pid: int) -> bool:
 
 def stopped(lab: Lab, command: list[str], is_waiting: Callable[[int], bool]) -> None:
     """Start a command, and check that Ctrl-C ends it at once while it waits."""
+    pipe = subprocess.PIPE
     started = subprocess.Popen(
-        command, env=lab.env(), stderr=subprocess.PIPE, text=True, start_new_session=True
+        command, env=lab.env(), stdout=pipe, stderr=pipe, text=True, start_new_session=True
     )
     lab.begun.append(started)
     begun_s = time.monotonic()
@@ -61,11 +64,15 @@ def stopped(lab: Lab, command: list[str], is_waiting: Callable[[int], bool]) -> 
         time.sleep(0.05)
     since_s = time.monotonic()
     started.send_signal(signal.SIGINT)
-    _, errors = started.communicate(timeout=PATIENCE_S)
+    printed, errors = started.communicate(timeout=PATIENCE_S)
     took_s = time.monotonic() - since_s
     assert started.returncode == 2, errors
     assert "stopped by Ctrl-C" in errors
     assert "Traceback" not in errors
+    # No record was made.
+    assert "kept" not in errors
+    if "--json" in command:
+        assert json.loads(printed) == {"error": "stopped by Ctrl-C", "exit_code": 2}
     assert took_s < CTRL_C_MAX_S
     assert not lab.runs.exists()
 
@@ -122,7 +129,7 @@ def answering(requests: int) -> Iterator[tuple[int, threading.Event]]:
 def test_ctrl_c_ends_the_wait_for_a_server_that_became_silent(lab: Lab, requests: int) -> None:
     with answering(requests) as (port, is_silent):
         dsn = f"mariadb://me@127.0.0.1:{port}/shop?connect_timeout=60"
-        command = [str(ASSAY), "run", "tpch", "--engine", "mariadb", "--dsn", dsn]
+        command = [str(ASSAY), "run", "tpch", "--engine", "mariadb", "--dsn", dsn, "--json"]
         stopped(lab, command, lambda _: is_silent.is_set())
 
 
@@ -142,3 +149,25 @@ def test_ctrl_c_ends_the_loading_of_tables(server_lab: Lab) -> None:
     assert took_s < GRACE_S  # Later, the process that loads would be killed.
     assert server_lab.status() == "interrupted"
     server_lab.assert_nothing_left()
+
+
+def test_further_ctrl_c_end_a_run_with_its_exit_code_and_one_document(
+    lab: Lab, tmp_path: Path
+) -> None:
+    """The second one comes while the stopped run is reported, and others until the end."""
+    document = tmp_path / "stopped.json"
+    long = ("--scale", "0.01", "--min-time", "10m", "--json", "--page")
+    with document.open("w") as out:
+        started = lab.begin("run", "tpch", *long, stdout=out)
+    wait_for_phase(lab, started, "measured")
+    begun_s = time.monotonic()
+    while started.poll() is None:
+        assert time.monotonic() - begun_s < PATIENCE_S
+        started.send_signal(signal.SIGINT)
+        time.sleep(FURTHER_S)
+    _, errors = started.communicate(timeout=PATIENCE_S)
+    assert started.returncode == 2, errors
+    assert "Traceback" not in errors
+    assert json.loads(document.read_text())
+    assert lab.status() == "interrupted"
+    lab.assert_nothing_left()

@@ -12,18 +12,30 @@ from __future__ import annotations
 import errno
 import gc
 import os
-import signal
 import sys
 import traceback
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from assay.cli.shared import completion
 from assay.cli.shared.configuration import defaults
+from assay.cli.shared.json_asked import is_json_asked
 from assay.cli.shared.names import keys_of
 from assay.cli.shared.output import complain, say_json
-from assay.cli.shared.streams import open_standard_streams, output_error
+from assay.cli.shared.stopping import (
+    StoppedError,
+    hear_signals,
+    ignore_signals,
+    ignore_signals_at_exit,
+    stop_error,
+)
+from assay.cli.shared.streams import (
+    discard_result,
+    is_result_begun,
+    open_standard_streams,
+    output_error,
+)
 from assay.cli.shared.verbs import SETTINGS, VERBS, LazyVerbs, command_of
 from assay.model.errors import (
     AssayError,
@@ -35,7 +47,7 @@ from assay.model.errors import (
 from assay.model.foreign_text import shown
 
 if TYPE_CHECKING:
-    from types import FrameType
+    from collections.abc import Mapping
 
 CODE_OF_TYPER_FOR_CTRL_C = 130
 # Number of new objects before a garbage collection. Modules and documents live until the end, so
@@ -59,7 +71,6 @@ app = typer.Typer(
 
 @app.callback(invoke_without_command=True)
 def top(
-    context: typer.Context,
     *,
     version: Annotated[bool, typer.Option("--version", help="Print the version and end.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="With --version: as JSON.")] = False,
@@ -70,9 +81,10 @@ def top(
 
         say_version(as_json=as_json)
         raise typer.Exit
-    if as_json and context.invoked_subcommand is None:
+    if as_json:
         raise UsageError(
-            "--json before a command works with --version only: write it after the command"
+            "--json before a command works with --version only: write it after the command, as in: "
+            "assay runs --json"
         )
 
 
@@ -92,20 +104,19 @@ def run_command(arguments: list[str] | None = None) -> int:
 
 def _called(arguments: list[str] | None, damaged: list[str]) -> int:
     """Call the command and return its exit code; an error removes its sentence from `damaged`."""
-    as_json = "--json" in (sys.argv[1:] if arguments is None else arguments)
+    words = sys.argv[1:] if arguments is None else arguments
+    values: dict[str, Any] = {}
     try:
-        _refuse_nul(arguments or [])
+        _refuse_nul(words)
         command = typer.main.get_command(app)
-        code = command.main(
-            args=arguments, standalone_mode=False, default_map=defaults(list(VERBS), _keys)
-        )
-    except (KeyboardInterrupt, typer.Abort):
-        return _stopped()
+        values.update(defaults(list(VERBS), _keys))
+        code = command.main(args=words, standalone_mode=False, default_map=values)
+    except (KeyboardInterrupt, typer.Abort) as interrupt:
+        return _failed(stop_error(interrupt), damaged, words, values)
     except Exception as error:  # noqa: BLE001 - whatever ended a command is told in a sentence
-        message, code = _ended_by(error, damaged)
-        return _failed(message, code, as_json=as_json)
+        return _failed(error, damaged, words, values)
     if code == CODE_OF_TYPER_FOR_CTRL_C:
-        return _stopped()
+        return _failed(stop_error(KeyboardInterrupt()), damaged, words, values)
     return code if isinstance(code, int) else 0
 
 
@@ -148,35 +159,39 @@ def _unexpected(error: Exception) -> tuple[str, int]:
     return message, RunFailedError.exit_code
 
 
-def _failed(message: str, code: int, *, as_json: bool) -> int:
+def _failed(
+    error: Exception, damaged: list[str], words: list[str], values: Mapping[str, Any]
+) -> int:
+    """Report an error, with `--json` as a document, too, and return its exit code."""
+    ignore_signals()
+    message, code = _ended_by(error, damaged)
     complain(message)
-    if as_json:
+    if isinstance(error, StoppedError):
+        discard_result()
+    # A second document would make the output unreadable.
+    if not is_result_begun() and is_json_asked(words, values):
         say_json({"error": shown(message), "exit_code": code})
     return code
-
-
-def _stopped() -> int:
-    complain("stopped by Ctrl-C or a signal; what was measured until then is kept")
-    return RunFailedError.exit_code
-
-
-def _stop(number: int, _frame: FrameType | None) -> None:
-    raise KeyboardInterrupt(signal.Signals(number).name)
 
 
 def main() -> None:
     """Entry point of the command. SIGTERM and a closed terminal end a run as Ctrl-C does."""
     gc.set_threshold(OBJECTS_PER_COLLECTION)
     os.environ.setdefault(*ONE_THREAD)
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, _stop)
+    hear_signals()
     open_standard_streams()
     if completion.VARIABLE in os.environ:
         sys.exit(completion.complete(typer.main.get_command(app)))
-    code = run_command()
-    if error := output_error():
-        complain(f"the result could not be written: {error.strerror}")
-        code = code or RunFailedError.exit_code
+    try:
+        code = run_command()
+        if error := output_error():
+            complain(f"the result could not be written: {error.strerror}")
+            code = code or RunFailedError.exit_code
+    except KeyboardInterrupt:
+        # The result was made, and its reader does not take it.
+        discard_result()
+        code = RunFailedError.exit_code
+    ignore_signals_at_exit()
     sys.exit(code)
 
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from assay.cli.shared.options import AsJson
+from assay.cli.shared.options import AsJson, calls_subcommand
 from assay.cli.shared.output import say_result
 
 cache = typer.Typer(rich_markup_mode=None, add_completion=False)
@@ -26,7 +26,7 @@ def list_datasets(context: typer.Context, *, as_json: AsJson = False) -> None:
       assay cache --json
       assay cache prune --keep 20GB
     """
-    if context.invoked_subcommand is not None:
+    if calls_subcommand(context):
         return
     from assay.report.terminal.lists.cache import listed_lines
     from assay.verbs.preparing.cache import cache as there_are

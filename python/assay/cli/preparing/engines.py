@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from assay.cli.shared.options import AsJson
+from assay.cli.shared.options import AsJson, calls_subcommand
 from assay.cli.shared.output import console, say_result
 
 engines = typer.Typer(rich_markup_mode=None, add_completion=False)
@@ -22,7 +22,7 @@ def list_engines(context: typer.Context, *, as_json: AsJson = False) -> None:
       assay engines show postgresql
       assay engines install postgresql@18
     """
-    if context.invoked_subcommand is not None:
+    if calls_subcommand(context):
         return
     from assay.report.terminal.lists.catalogue import listed_lines
     from assay.verbs.preparing.engines import engines as there_are

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from assay.cli.shared.options import AsJson
-from assay.cli.shared.output import complain, console, say_result
+from assay.cli.shared.output import console, say_result
 from assay.cli.shared.scale_name import SCALE, check_scale_name
 from assay.model.errors import RunFailedError, stopped_by
 
@@ -79,9 +79,10 @@ def generate(
             teller=progress,
         )
     except KeyboardInterrupt as stop:
-        progress.close()
-        complain(f"stopped by {stopped_by(stop)}: nothing is left of what was written")
-        raise typer.Exit(RunFailedError.exit_code) from stop
+        signal_name = stopped_by(stop)
+        raise RunFailedError(
+            f"stopped by {signal_name}: nothing is left of what was written"
+        ) from stop
     finally:
         progress.close()
     files = [asdict(file) for file in written]

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from assay.cli.measuring.study import AllowHostChanges, Engines, Quick, Which, WorkloadInstead
-from assay.cli.shared.options import AsJson, RunsDir
+from assay.cli.shared.options import AsJson, RunsDir, calls_subcommand
 from assay.cli.shared.output import say, say_json, say_result
 
 studies = typer.Typer(rich_markup_mode=None, add_completion=False)
@@ -25,7 +25,7 @@ def list_all(context: typer.Context, *, as_json: AsJson = False) -> None:
       assay studies new ./my
       assay studies schema > study.schema.json
     """
-    if context.invoked_subcommand is not None:
+    if calls_subcommand(context):
         return
     from assay.verbs.preparing.studies import studies as there_are
 

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from assay.cli.shared.options import AsJson
+from assay.cli.shared.options import AsJson, calls_subcommand
 from assay.cli.shared.output import say, say_result
 
 workloads = typer.Typer(rich_markup_mode=None, add_completion=False)
@@ -24,7 +24,7 @@ def list_workloads(context: typer.Context, *, as_json: AsJson = False) -> None:
       assay workloads show tpch
       assay workloads new ./my-queries
     """
-    if context.invoked_subcommand is not None:
+    if calls_subcommand(context):
         return
     from assay.report.terminal.lists.catalogue import listed_lines
     from assay.verbs.preparing.workloads import workloads as there_are

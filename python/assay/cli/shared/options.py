@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from assay.model.errors import UsageError
 from assay.running.asked.declaring import Group
 
 
@@ -81,6 +82,24 @@ WhichRun = Annotated[
     str, typer.Argument(help="'latest', an id or its beginning, or a path.", metavar="RUN")
 ]
 EXIT_INVALID = 3
+
+
+def calls_subcommand(context: typer.Context) -> bool:
+    """Return True if the command line calls a subcommand of a group.
+
+    Raises:
+        UsageError: If --json is before the subcommand, where it would have no effect.
+    """
+    subcommand = context.invoked_subcommand
+    if subcommand is None:
+        return False
+    source = context.get_parameter_source("as_json")
+    if source is not None and source.name == "COMMANDLINE":
+        raise UsageError(
+            f"--json before {subcommand} has no effect: write it after the whole command, as in: "
+            f"assay {context.info_name} {subcommand} --json"
+        )
+    return True
 
 
 def exit_code(verdict: str, *, strict: bool) -> int:

@@ -17,14 +17,17 @@ class Outlet:
 
     Attributes:
         error: Reason why a text was not written; None if all were.
+        is_used: Whether a text was given to the stream.
     """
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
         self.error: OSError | None = None
+        self.is_used = False
 
     def write(self, text: str) -> int:
         """Write a text; return its length even if it could not be written."""
+        self.is_used = True
         if self.error is None:
             try:
                 self._stream.write(text)
@@ -44,8 +47,11 @@ class Outlet:
         return getattr(self._stream, name)
 
     def _give_up(self, error: OSError) -> None:
-        """Discard buffered text, so that it does not fail again at the end of the process."""
         self.error = error
+        self.discard()
+
+    def discard(self) -> None:
+        """Discard buffered text, so that the end of the process neither fails nor waits for it."""
         nothing = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nothing, self._stream.fileno())
         os.close(nothing)
@@ -79,3 +85,14 @@ def output_error() -> OSError | None:
     sys.stderr.flush()
     error = getattr(sys.stdout, "error", None)
     return None if isinstance(error, BrokenPipeError) else error
+
+
+def is_result_begun() -> bool:
+    """Return True if a part of a result was written to stdout."""
+    return isinstance(sys.stdout, Outlet) and sys.stdout.is_used
+
+
+def discard_result() -> None:
+    """Discard the rest of a result that is only partly written, and that nobody may read."""
+    if isinstance(sys.stdout, Outlet) and sys.stdout.is_used:
+        sys.stdout.discard()

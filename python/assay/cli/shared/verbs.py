@@ -15,6 +15,7 @@ from typer.core import TyperGroup
 
 from assay.cli.shared.completion import Candidate, matching
 from assay.cli.shared.names import refuse_unknown_variables
+from assay.cli.shared.stopping import stop_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -94,6 +95,14 @@ class LazyVerbs(TyperGroup):
         if command is not None and not (ctx.resilient_parsing or asks_for_help):
             refuse_unknown_variables(command)
         return name, command, rest
+
+    def invoke(self, ctx: Any) -> Any:  # noqa: ANN401 - Typer's own
+        """Execute the command and return its result; Ctrl-C and signals end it with an error."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt as interrupt:
+            # Typer would lose the name of the signal.
+            raise stop_error(interrupt) from interrupt
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - Typer's own
         """Parse options before the command.
