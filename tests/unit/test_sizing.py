@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.analysis.figures.cluster.sizing import cluster_of
+from assay.analysis.figures.cluster.sizing import cluster_of, figure
+from assay.analysis.figures.contract import Asked
 from assay.analysis.size.cluster import CPU, DISK, NETWORK, Cluster, Measured, Taken, leaving, sized
 from assay.model.errors import UsageError
 from assay.model.units import parse_bit_rate
@@ -123,13 +124,34 @@ def test_more_nodes_never_make_the_bound_longer(first: int, more: int) -> None:
         ({"nodes": 2, "memory": "much"}, "memory much: write it as 128GiB"),
         (
             {"nodes": 2, "utilisation": 1.5},
-            "write the used share of the cores, above 0 and at most 1",
+            "write the used share of the cores, from 0.001 to 1",
         ),
+        ({"nodes": 2, "utilisation": 1e-308}, "from 0.001 to 1"),
+        ({"nodes": 2_000_000}, "nodes 2000000: the maximum is 1,000,000"),
+        ({"nodes": 2, "cores": "9" * 400}, "9: the maximum is 1,000,000"),
+        ({"nodes": 2, "memory": "9" * 400}, "9: write it as 128GiB"),
+        ({"nodes": 2, "memory": "9999999TiB"}, "memory 9999999TiB: the maximum is 1048576TiB"),
+        ({"nodes": 2, "disk": "9" * 300}, "9: the maximum is 1048576TiB"),
+        ({"nodes": 2, "network": "1001Tbit"}, "network 1001Tbit: the maximum is 1000Tbit"),
     ],
 )
 def test_a_cluster_that_cannot_be_is_refused(options: dict[str, object], message: str) -> None:
     with pytest.raises(UsageError, match=message):
         cluster_of(options)
+
+
+@pytest.mark.parametrize(
+    ("scale", "message"),
+    [
+        (1e308, r"scale 1e\+308: the maximum is 1e12"),
+        ("many", "scale many: write it as 1000"),
+        (0, "scale: write the scale of the data as a number above 0"),
+        (float("nan"), "a number above 0"),
+    ],
+)
+def test_a_scale_that_cannot_be_is_refused(scale: object, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        figure(Asked("size", "sizing", "", (), {"nodes": 1, "scale": scale}))
 
 
 @pytest.mark.parametrize(

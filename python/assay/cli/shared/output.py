@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 import sys
 from typing import TYPE_CHECKING, Any
@@ -34,11 +35,30 @@ def folded(message: str) -> str:
 
 def say_json(document: object) -> None:
     """Print exactly one JSON document on stdout."""
-    few_letters = (sys.stdout.encoding or "").lower().replace("-", "") != "utf8"
-    text = json.dumps(document, indent=1, ensure_ascii=few_letters, default=str)
+    try:
+        text = _json_text(document)
+    except ValueError:
+        # Infinity and NaN are not JSON, and readers refuse the whole document.
+        text = _json_text(_finite(document))
     # JSON does not escape these control characters, which some terminals execute.
     sys.stdout.write(LATE_CONTROLS.sub(lambda letter: f"\\u{ord(letter[0]):04x}", text) + "\n")
     sys.stdout.flush()
+
+
+def _json_text(document: object) -> str:
+    """Return a document as JSON; numbers that JSON lacks raise `ValueError`."""
+    few_letters = (sys.stdout.encoding or "").lower().replace("-", "") != "utf8"
+    return json.dumps(document, indent=1, ensure_ascii=few_letters, default=str, allow_nan=False)
+
+
+def _finite(document: object) -> object:
+    """Return a document with null in place of numbers that are infinite or not a number."""
+    if isinstance(document, dict):
+        return {key: _finite(value) for key, value in document.items()}
+    if isinstance(document, list | tuple):
+        return [_finite(value) for value in document]
+    is_wrong = isinstance(document, float) and not math.isfinite(document)
+    return None if is_wrong else document
 
 
 def say(text: str) -> None:

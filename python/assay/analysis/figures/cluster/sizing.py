@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from assay.analysis.figures.contract import Asked, Cell
     from assay.analysis.size.cluster import Sized
 
-T = TypeVar("T")
+T = TypeVar("T", int, float)
 OPTIONS = {
     "scale": "of the data that are thought of",
     "nodes": "of the cluster that is thought of",
@@ -31,6 +31,16 @@ OPTIONS = {
 }
 CORES, MEMORY, NETWORK_SPEED, DISK_SPEED = 16, "128GiB", "10Gbit", "2GiB"
 RESOURCES = (CPU, NETWORK, DISK)
+# Maximum of each option as a number and as text. Beyond them, predictions would be infinite.
+MAXIMA = {
+    "scale": (1e12, "1e12"),
+    "nodes": (1e6, "1,000,000"),
+    "cores": (1e6, "1,000,000"),
+    "memory": (2.0**60, "1048576TiB"),
+    "network": (1e15 / 8, "1000Tbit"),
+    "disk": (2.0**60, "1048576TiB"),
+}
+UTILISATION_MIN = 0.001
 
 
 def cluster_of(options: Mapping[str, Any]) -> Cluster:
@@ -56,24 +66,29 @@ def cluster_of(options: Mapping[str, Any]) -> Cluster:
     )
     if nodes < 1 or cores < 1:
         raise UsageError("nodes and cores must be whole numbers of 1 or more")
-    if not 0 < utilisation <= 1:
+    if not UTILISATION_MIN <= utilisation <= 1:
         raise UsageError(
-            f"utilisation {utilisation:g}: write the used share of the cores, above 0 and at most 1"
+            f"utilisation {utilisation:g}: write the used share of the cores, from "
+            f"{UTILISATION_MIN} to 1"
         )
     return cluster
 
 
 def _read(name: str, value: object, read: Callable[[str], T], such_as: str) -> T:
     try:
-        return read(str(value))
-    except ValueError as error:
+        number = read(str(value))
+    except (ValueError, OverflowError) as error:
         raise UsageError(f"{name} {value}: write it as {such_as}") from error
+    most, most_text = MAXIMA.get(name, (float("inf"), ""))
+    if number > most:
+        raise UsageError(f"{name} {value}: the maximum is {most_text}")
+    return number
 
 
 def figure(asked: Asked) -> Figure:
     """Return a chart of the predicted time on hypothetical clusters."""
     cluster = cluster_of(asked.options)
-    scale = float(asked.options.get("scale", 0.0))
+    scale = _read("scale", asked.options.get("scale", 0.0), float, "1000")
     if not 0 < scale < float("inf"):
         raise UsageError("scale: write the scale of the data as a number above 0")
     estimates: dict[str, Sized] = {}
