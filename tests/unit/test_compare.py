@@ -70,6 +70,30 @@ class TestStudy:
         (["--b", "work_mem"], "--b work_mem: write it as --b KEY=VALUE"),
         (["--clients", "2", "--b", "clients=4"], "clients is given for one side and for both"),
         (
+            ["--alike", "--engine", "mysql", "--engine", "mariadb"],
+            "differ (mysql and mariadb): remove",
+        ),
+        (
+            ["--alike", "--a", "clients=2"],
+            "--alike uses the same engine and settings on both sides",
+        ),
+        (["--alike", "--vary", "clients=1,2"], "differ (clients=1 and clients=2): remove --alike"),
+        (
+            ["--a", "clients=1", "--a", "clients=2", "--b", "clients=3"],
+            "--a clients is given twice",
+        ),
+        (["--b", "min-time=1s", "--b", "min_time=2s"], "--b min-time is given twice"),
+        (["--b", "work_mem=1", "--b", "set.work_mem=2"], "--b work_mem is given twice"),
+        (["--b", "limit.cpu=1", "--b", "limit.cpu=2"], "--b limit.cpu is given twice"),
+        (
+            ["--vary", "x_y=1,2", "--b", "x_y=3"],
+            "x_y is given with --vary and with --b: remove one",
+        ),
+        (
+            ["--engine", "a", "--a", "engine=b"],
+            "engine is given with --engine and with --a: remove",
+        ),
+        (
             ["--engine", "postgresql", "--vary", "durability=full,none"],
             "durability differs (full and none)",
         ),

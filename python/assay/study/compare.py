@@ -13,7 +13,7 @@ from assay.study.declared.facts import SETTING
 from assay.study.declared.levels import TABLES
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from assay.study.declared.reading import DeclaredStudy
     from assay.study.variants import Study
@@ -53,7 +53,8 @@ def comparison_study(asked: CompareAsked) -> DeclaredStudy:
     """Return the study that measures two engines or settings in alternation.
 
     Raises:
-        UsageError: If there are fewer or more than two sides, or both are the same.
+        UsageError: If there are fewer or more than two sides, or both are the same, or they differ
+            although they are to be alike.
     """
     if len(asked.engines) > SIDES:
         raise UsageError(
@@ -68,6 +69,11 @@ def comparison_study(asked: CompareAsked) -> DeclaredStudy:
             "To measure the noise, add --alike"
         )
     names = _names(sides)
+    if sides[0] != sides[1] and asked.alike:
+        raise UsageError(
+            "--alike uses the same engine and settings on both sides, and these differ "
+            f"({names[0]} and {names[1]}): remove --alike, or what differs"
+        )
     engines = {str(side[ENGINE]) for side in sides if ENGINE in side}
     on = f" on {engines.pop()}" if len(engines) == 1 else ""
     title = f"{asked.workload}{on}: {names[0]} and {names[1]}"
@@ -114,17 +120,11 @@ def check_durability(study: Study, *, allowed: bool) -> None:
 def _keys(asked: CompareAsked, side: int) -> dict[str, Any]:
     """Return the option keys that only one of the two compared systems has."""
     keys: dict[str, Any] = {}
-    if asked.engines:
-        keys[ENGINE] = asked.engines[min(side, len(asked.engines) - 1)]
-    for factor, values in varied(asked.vary).items():
-        if len(values) != SIDES:
-            raise UsageError(
-                f"--vary {factor.removeprefix(SETTING)} has {len(values)} values: a comparison "
-                "needs two, one for each side"
-            )
-        _add(keys, factor, values[side])
-    option, texts = ("--a", asked.first) if side == 0 else ("--b", asked.second)
-    for factor, value in _parsed(option, texts):
+    options: dict[str, str] = {}
+    for option, factor, value in _given(asked, side):
+        if factor in options:
+            raise UsageError(_twice(factor, options[factor], option))
+        options[factor] = option
         _add(keys, factor, value)
     for key in keys:
         if key in asked.keys and key not in TABLES:
@@ -133,6 +133,31 @@ def _keys(asked: CompareAsked, side: int) -> dict[str, Any]:
                 "of the two"
             )
     return keys
+
+
+def _given(asked: CompareAsked, side: int) -> Iterator[tuple[str, str, str]]:
+    """Yield the command-line option, the factor and the value of each key of a side."""
+    if asked.engines:
+        yield "--engine", ENGINE, asked.engines[min(side, len(asked.engines) - 1)]
+    for factor, values in varied(asked.vary).items():
+        if len(values) != SIDES:
+            raise UsageError(
+                f"--vary {factor.removeprefix(SETTING)} has {len(values)} values: a comparison "
+                "needs two, one for each side"
+            )
+        yield "--vary", factor, values[side]
+    option, texts = ("--a", asked.first) if side == 0 else ("--b", asked.second)
+    for factor, value in _parsed(option, texts):
+        yield option, factor, value
+
+
+def _twice(factor: str, first: str, second: str) -> str:
+    """Return the message on a key that two options, or one option twice, give a side."""
+    is_setting = factor.startswith(SETTING)
+    name = factor.removeprefix(SETTING) if is_setting else factor.replace("_", "-")
+    if first == second:
+        return f"{first} {name} is given twice"
+    return f"{name} is given with {first} and with {second}: remove one of the two"
 
 
 def _parsed(option: str, texts: Sequence[str]) -> list[tuple[str, str]]:
