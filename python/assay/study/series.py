@@ -11,6 +11,7 @@ writes its report. Invariant: no other code carries out studies, so an interrupt
 from __future__ import annotations
 
 import re
+import shlex
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -227,7 +228,7 @@ def judging(remark: Callable[[str], None]) -> RunOne:
             return directory
         teller.phase("checks and report")
         if build(directory, with_page=False)["verdict"] == "invalid":
-            remark(f"invalid: assay show {directory.name}")
+            remark(f"invalid: assay show {shlex.quote(str(directory))}")
         return directory
 
     return run

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from dataclasses import asdict, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
@@ -89,11 +90,12 @@ def why(
     if outcome.left_out:
         of = len(study.order())
         watching.remark(f"the budget leaves out {len(outcome.left_out)} of {of} runs")
+    quoted_path = shlex.quote(str(directory))
     if not any(begun.part == SCARCE for begun in outcome.complete):
         raise RunFailedError(
             "the budget left no time for a run: the same command with a larger --budget goes on"
             if len(outcome.left_out) == len(study.order())
-            else f"no run of the study ended well: assay show {directory}"
+            else f"no run of the study ended well: assay show {quoted_path}"
         )
     return LoadedWhy(directory)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -116,7 +117,7 @@ def begin_study(
     from assay.verbs.preparing.studies import new
 
     file = new(folder)
-    place = file if folder.is_absolute() else f"./{file}"
+    place = shlex.quote(str(file) if folder.is_absolute() else f"./{file}")
     say(f"{folder} has a study now: read {file}, then try")
     say(f"  assay studies show {place}")
     say(f"  assay study {place}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -95,6 +96,6 @@ def begin_workload(
     from assay.verbs.preparing.workloads import new
 
     new(folder)
-    place = str(folder) if folder.is_absolute() else f"./{folder}"
+    place = shlex.quote(str(folder) if folder.is_absolute() else f"./{folder}")
     say(f"{folder} is a workload now: read {folder / 'workload.toml'}, then try")
     say(f"  assay run {place}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING, TypeVar
 
 import typer
@@ -88,7 +89,7 @@ def _kept_words(directory: Path) -> str:
         is_refused = False
     if is_refused:
         return f"`assay runs` lists it as refused; its logs are in {directory}"
-    return f"what was measured until then is kept: assay show {directory}"
+    return f"what was measured until then is kept: assay show {shlex.quote(str(directory))}"
 
 
 def end_by_verdict(verdict: str, what: str, *, strict: bool) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -40,13 +41,15 @@ class Watching:
             yield progress
         except (AssayError, KeyboardInterrupt):
             progress.close()
+            quoted = shlex.quote(str(directory))
             if (directory / STUDY_FILE).exists():
                 complain(
                     f"the runs so far are kept, and named in {directory}; the same command goes on"
                 )
-                complain(f"a report of what is there: assay report {directory.name}")
+                complain(f"a report of what is there: assay report {quoted}")
             if progress.partial is not None:
-                complain(f"what was measured of the last one: assay show {progress.partial}")
+                last = shlex.quote(str(progress.partial))
+                complain(f"what was measured of the last one: assay show {last}")
             raise
         finally:
             progress.close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ def captured_lines(captured: Mapping[str, Any]) -> Iterator[str]:
     for caution in captured["cautions"]:
         yield f"  note: {caution}"
     leave = " --allow-writes" if captured["writes"] else ""
-    played = f"assay run {captured['folder']} --dsn ...{leave}"
+    played = f"assay run {shlex.quote(captured['folder'])} --dsn ...{leave}"
     yield from ("", "next:")
     if captured["timed"]:
         yield f"  {played} --as-recorded"
