@@ -44,7 +44,7 @@ def try_(
     seed: int = 1,
     dsn: str | None = None,
     bin_dir: str | None = None,
-    drivers: Sequence[str] = (),
+    driver: Sequence[str] = (),
     allow_changes: bool = False,
     keep: bool = False,
     budget: str | None = None,
@@ -62,7 +62,7 @@ def try_(
         dsn: Address of the running server, because the record does not contain its password.
         bin_dir: Directory of the server's programs, if the run used one: a record, which may come
             from somebody else, does not decide which programs are executed.
-        drivers: JDBC drivers, if the run used them, for the same reason.
+        driver: JDBC drivers, if the run used them, for the same reason.
         allow_changes: Allow changes to tables that Assay did not create. Each run reverts its
             changes.
         keep: Make the change again at the end, and leave it in place.
@@ -84,7 +84,7 @@ def try_(
     about = chosen(summarise(record).findings, finding) if isinstance(finding, str) else finding
     if keep and not allow_changes:
         raise UsageError("--keep needs --allow-changes, which makes the change: give both")
-    again_given = given_again(dsn, bin_dir, drivers)
+    again_given = given_again(dsn, bin_dir, driver)
     study = trial_study(record, about, repeat, seed, again_given, allow_changes=allow_changes)
     purpose = Purpose(
         f"try-{record.facts['workload']['name']}",

@@ -117,7 +117,7 @@ def try_(
         seed=seed,
         dsn=dsn,
         bin_dir=bin_dir,
-        drivers=driver or (),
+        driver=driver or (),
         allow_changes=allow_changes,
         keep=keep,
         budget=budget,
