@@ -16,6 +16,7 @@ from assay.record.layout import SCHEMA_VERSION
 from assay.record.studies import STUDY_FILE, read_study, read_study_file
 from assay.running.asked.request import RunRequest
 from assay.running.telling import Teller
+from assay.study.earlier import same
 from assay.study.several import (
     Begun,
     Means,
@@ -24,7 +25,6 @@ from assay.study.several import (
     begun_in,
     carry_out,
     remaining,
-    same,
 )
 from assay.study.variants import Part, Planned, Study, Variant
 

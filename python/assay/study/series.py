@@ -10,10 +10,13 @@ writes its report. Invariant: no other code carries out studies, so an interrupt
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
+from contextlib import ExitStack
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from assay.engines.contract import EngineError
 from assay.model.errors import RecordUnreadableError
@@ -24,6 +27,7 @@ from assay.record.writer import check_runs_dir, new_run_id
 from assay.report.build import build
 from assay.running.asked.request import RunRequest
 from assay.study.carrying import carried_out
+from assay.study.earlier import asked_digest, growing, same
 from assay.study.pace import expected_after
 from assay.study.preparing import considered_all, prepared
 from assay.study.several import (
@@ -33,11 +37,10 @@ from assay.study.several import (
     Terms,
     begun_in,
     carry_out,
-    growing,
     lost_records,
     remaining,
-    same,
 )
+from assay.study.study_lock import only_process
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -104,6 +107,8 @@ class Purpose:
 class Series:
     """A series of runs of one command in progress.
 
+    Within its `with` block, no other process executes the same study.
+
     Attributes:
         purpose: Purpose of the runs.
         place: Directory of runs.
@@ -121,6 +126,13 @@ class Series:
     directory: Path = field(init=False)
     _about: dict[str, Any] = field(init=False, default_factory=dict)
     _ready: Prepared = field(init=False)
+    _locks: ExitStack = field(init=False, default_factory=ExitStack)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._locks.close()
 
     def begin(self, study: Study, ends: Study | None = None) -> Path:
         """Find the unfinished series of the same kind or begin one; return its directory.
@@ -130,12 +142,15 @@ class Series:
             ends: Representative later runs, which are checked now as well.
 
         Raises:
-            UsageError: If the runs cannot be made. In this case nothing was run.
+            UsageError: If the runs cannot be made, or another process is making them. In this
+                case nothing was run.
             EngineError: If an engine cannot be obtained and all are required. In this case nothing
                 was run.
         """
         asked = considered_all(study, self.terms.wants, of_file=self.purpose.of_file)
         self._about = self._about_with_hashes(asked)
+        # Until the study has its file, an equal one of another process is known by this digest.
+        self._lock(asked_digest(study, self._about))
         directory = None if self.again else self._before(study)
         to_do = remaining(study, begun_in(directory) if directory else [])
         if directory is not None:
@@ -146,6 +161,7 @@ class Series:
             check_runs_dir(self.place)
             name = new_run_id(self.purpose.name, NO_NAME.sub("-", self.purpose.engine))
             directory = self.place / STUDIES_DIR / name
+        self._lock(directory.name)
         if ends is not None:
             asked = considered_all(ends, of_file=False)
         planned = ends.order() if ends is not None else to_do
@@ -186,6 +202,9 @@ class Series:
                 about=self._about,
                 means=Means(self._ready.wrapping(judging(teller.remark)), expected),
             )
+
+    def _lock(self, name: str) -> None:
+        self._locks.enter_context(only_process(self.place / STUDIES_DIR, name))
 
     def _about_with_hashes(self, asked: list[Asked]) -> dict[str, Any]:
         if not self.purpose.workloads:
@@ -249,6 +268,23 @@ def documents_made_before(place: Path, about: Mapping[str, Any]) -> Iterator[dic
         said = document.get("about") or {}
         if all(said.get(key) == value for key, value in about.items()):
             yield document
+
+
+def made_pilot(base: RunRequest, place: Path, watcher: Watcher, about: Mapping[str, Any]) -> Run:
+    """Execute the run without changes on which a series depends, and return it.
+
+    Args:
+        base: Request of the run.
+        place: Directory of runs.
+        watcher: Receives the progress.
+        about: Facts of the series, such as `made_by`.
+
+    Raises:
+        UsageError: If another process makes this run, or it cannot be made.
+    """
+    name = sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()[:16]
+    with only_process(place / STUDIES_DIR, name), watcher.obtaining() as teller:
+        return Run(judging(watcher.remark)(base, place, teller))
 
 
 def pilot_before(place: Path, about: Mapping[str, Any]) -> Run | None:

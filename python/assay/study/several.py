@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import logging
 import time
-import tomllib
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
@@ -24,7 +23,6 @@ from assay.record.layout import (
 )
 from assay.record.reader import Run
 from assay.record.studies import STATUS_PARTIAL, STUDY_FILE, read_study_file, write_study
-from assay.record.toml_text import toml_text
 from assay.running.telling import Teller
 from assay.study.carrying import carried_out
 from assay.study.pace import Pace
@@ -33,7 +31,7 @@ from assay.study.variants import Planned
 RunOne = Callable[["StudyRequest", "Path", Teller], "Path"]
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from assay.study.pace import Expected
@@ -210,44 +208,6 @@ def remaining(study: Study, begun: Sequence[Begun]) -> list[PlannedRun]:
     """Return the runs of a study that have not been started, in order."""
     done = {run.planned for run in begun if run.status == STATUS_COMPLETE}
     return [run for run in study.order() if not done.issuperset(run.stands_for)]
-
-
-def same(studies: Path, study: Study, about: Mapping[str, Any]) -> Iterator[Path]:
-    """Return the directories of studies with equal runs and purpose, newest first.
-
-    The number of repetitions and the figures may differ. Studies with an unreadable file are
-    skipped.
-    """
-    asked = _asked_parts(tomllib.loads(toml_text({**study.facts(), "about": dict(about) or None})))
-    for directory in sorted(studies.glob("*"), reverse=True):
-        try:
-            document = read_study_file(directory / STUDY_FILE)
-        except RecordUnreadableError:
-            continue
-        if asked == _asked_parts(document):
-            yield directory
-
-
-def growing(studies: Path, study: Study, about: Mapping[str, Any]) -> Path | None:
-    """Return the newest study with the same purpose and at least the given sections."""
-    asked = _asked_parts(tomllib.loads(toml_text({**study.facts(), "about": dict(about) or None})))
-    for directory in sorted(studies.glob("*"), reverse=True):
-        try:
-            document = _asked_parts(read_study_file(directory / STUDY_FILE))
-        except RecordUnreadableError:
-            continue
-        parts = {name: document["parts"].get(name) for name in asked["parts"]}
-        if asked == document | {"parts": parts}:
-            return directory
-    return None
-
-
-def _asked_parts(document: Mapping[str, Any]) -> dict[str, Any]:
-    parts = {
-        part["name"]: {variant["name"]: variant["request"] for variant in part["variants"]}
-        for part in document.get("parts", ())
-    }
-    return {key: document.get(key) for key in ("schema", "seed", "about")} | {"parts": parts}
 
 
 class _Carrying:

@@ -19,7 +19,7 @@ from assay.model.errors import (
 from assay.record.damage import refuse_damaged
 from assay.record.places import runs_dir
 from assay.record.predictions import append_prediction, read_predictions
-from assay.record.reader import Run, find_measured_run, took_s
+from assay.record.reader import find_measured_run, took_s
 from assay.report.diagnosis.build import build_diagnosis
 from assay.report.diagnosis.document import diagnose_document
 from assay.report.diagnosis.remembering import decided_prediction
@@ -29,7 +29,7 @@ from assay.running.asked.understanding import given_again, request_of
 from assay.study.declared.facts import asked_budget_s
 from assay.study.diagnosing.stages import Diagnosing
 from assay.study.experiments.discovery import experiments
-from assay.study.series import Purpose, Series, documents_made_before, judging, pilot_before
+from assay.study.series import Purpose, Series, documents_made_before, made_pilot, pilot_before
 from assay.study.several import Terms
 from assay.verbs.shared.defaults import DIAGNOSE_BUDGET, DIAGNOSE_RUNS
 from assay.verbs.shared.watching import Logged
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from assay.analysis.try_.calibration import Calibration
+    from assay.record.reader import Run
     from assay.report.documents.diagnose import DiagnoseDocument, Experimented, PlacedDiagnosis
     from assay.running.asked.request import RunRequest
     from assay.study.series import Watcher
@@ -129,12 +130,12 @@ def diagnose(
         grows=True,
         expected=lambda _: run_s,
     )
-    series = Series(purpose, place, watching, terms, again)
     history = _known_before(asked.pilot, place)
-    diagnosing = Diagnosing(
-        asked.base, asked.pilot, series, history, allow_changes, budget_s=first_s, used_s=used_s
-    )
-    way = diagnosing.carry_out()
+    with Series(purpose, place, watching, terms, again) as series:
+        diagnosing = Diagnosing(
+            asked.base, asked.pilot, series, history, allow_changes, budget_s=first_s, used_s=used_s
+        )
+        way = diagnosing.carry_out()
     document = diagnose_document(way, names, _declared(), history, run_s)
     return _placed(document, diagnosing.directory, place)
 
@@ -196,8 +197,7 @@ def _asked(
     about = {"made_by": MADE_BY, "asked": asked}
     pilot = None if again else pilot_before(place, about)
     if pilot is None:
-        with watcher.obtaining() as teller:
-            pilot = Run(judging(watcher.remark)(base, place, teller))
+        pilot = made_pilot(base, place, watcher, about)
     return _Asked(base, pilot, {**about, "pilot": pilot.id}, pilot_is_part=True)
 
 

@@ -65,9 +65,9 @@ def durability(
         workloads=False,
     )
     terms = Terms(asked_budget_s(budget))
-    series = Series(purpose, runs_dir(runs), watcher or Logged(), terms, again)
-    directory = series.begin(study)
-    for part, reason in study.without.items():
-        series.watcher.remark(f"without part {part}: {reason}")
-    tell_left_out(series.make(study), terms, series.watcher)
+    with Series(purpose, runs_dir(runs), watcher or Logged(), terms, again) as series:
+        directory = series.begin(study)
+        for part, reason in study.without.items():
+            series.watcher.remark(f"without part {part}: {reason}")
+        tell_left_out(series.make(study), terms, series.watcher)
     return LoadedStudy(directory)

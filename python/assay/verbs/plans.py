@@ -83,17 +83,17 @@ def plans(
         f"plans-{search.ways.operation}", base.engine, about, workloads=False, grows=True
     )
     terms = Terms(asked_budget_s(budget))
-    series = Series(purpose, place, watcher or Logged(), terms, again)
-    directory = series.begin(search.study({}))
-    while True:
-        there = _runs(directory, place)
-        study = search.study(there)
-        if all(part.name in there for part in study.parts):
-            return LoadedPlans(directory)
-        outcome = series.make(study)
-        if outcome.left_out:
-            tell_left_out(outcome, terms, series.watcher)
-            return LoadedPlans(directory)
+    with Series(purpose, place, watcher or Logged(), terms, again) as series:
+        directory = series.begin(search.study({}))
+        while True:
+            there = _runs(directory, place)
+            study = search.study(there)
+            if all(part.name in there for part in study.parts):
+                return LoadedPlans(directory)
+            outcome = series.make(study)
+            if outcome.left_out:
+                tell_left_out(outcome, terms, series.watcher)
+                return LoadedPlans(directory)
 
 
 def _runs(directory: Path, place: Path) -> dict[str, Run]:

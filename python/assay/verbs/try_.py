@@ -94,9 +94,9 @@ def try_(
         expected=lambda _: took_s(record),
     )
     terms = Terms(asked_budget_s(budget))
-    series = Series(purpose, place, watcher or Logged(), terms, again)
-    directory = series.begin(study)
-    tell_left_out(series.make(study), terms, series.watcher)
+    with Series(purpose, place, watcher or Logged(), terms, again) as series:
+        directory = series.begin(study)
+        tell_left_out(series.make(study), terms, series.watcher)
     document = _compared(record, about, study, directory, place)
     if keep:
         keep_change(study)

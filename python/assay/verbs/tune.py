@@ -89,9 +89,9 @@ def tune(
         workloads=False,
         grows=True,
     )
-    series = Series(purpose, runs_dir(runs), watcher or Logged(), terms, again)
-    search = Search(searched, series)
-    search.carry_out()
+    with Series(purpose, runs_dir(runs), watcher or Logged(), terms, again) as series:
+        search = Search(searched, series)
+        search.carry_out()
     held = hold_outs(search.trials())
     return Tuned(
         LoadedStudy(series.directory),

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 from assay.model.errors import RunFailedError
 from assay.record.layout import KIND_CEILING
 from assay.record.places import runs_dir
-from assay.record.reader import Run, took_s
+from assay.record.reader import took_s
 from assay.report.notebook import LoadedWhy
 from assay.running.asked.options import options_of
 from assay.running.asked.understanding import request_of
 from assay.study.ceiling.newest import begin_with, newest_look
 from assay.study.declared.facts import asked_budget_s
-from assay.study.series import Purpose, Series, judging, pilot_before
+from assay.study.series import Purpose, Series, made_pilot, pilot_before
 from assay.study.several import Terms
 from assay.study.why import QUICK, SCARCE, Depth, why_study
 from assay.verbs.shared.defaults import WHY_RUNS
@@ -26,7 +26,6 @@ from assay.verbs.shared.watching import Logged
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from assay.running.asked.request import RunRequest
     from assay.study.series import Watcher
 
 MADE_BY = "assay why"
@@ -68,7 +67,8 @@ def why(
     asked = sha256(json.dumps([base.facts(), asdict(depth)], sort_keys=True).encode()).hexdigest()
     about = {"made_by": MADE_BY, "asked": asked}
     pilot = None if again else pilot_before(place, about)
-    pilot = pilot or _pilot(base, place, watching)
+    # The resource use of a run without changes determines the limits.
+    pilot = pilot or made_pilot(base, place, watching, about)
     look = newest_look(place, pilot)
     study = why_study(base, pilot, depth, look)
     purpose = Purpose(
@@ -79,14 +79,14 @@ def why(
     )
     if terms.budget_s is not None:
         terms = replace(terms, budget_s=max(0.0, terms.budget_s - (took_s(pilot) or 0.0)))
-    series = Series(purpose, place, watching, terms, again)
-    directory = series.begin(study)
-    has_look = any(part.kind == KIND_CEILING for part in study.parts)
-    if not directory.exists() and look is not None and has_look:
-        begin_with(directory, study, purpose.about, look)
-    for what, reason in study.without.items():
-        watching.remark(f"not made: {what}: {reason}")
-    outcome = series.make(study)
+    with Series(purpose, place, watching, terms, again) as series:
+        directory = series.begin(study)
+        has_look = any(part.kind == KIND_CEILING for part in study.parts)
+        if not directory.exists() and look is not None and has_look:
+            begin_with(directory, study, purpose.about, look)
+        for what, reason in study.without.items():
+            watching.remark(f"not made: {what}: {reason}")
+        outcome = series.make(study)
     if outcome.left_out:
         of = len(study.order())
         watching.remark(f"the budget leaves out {len(outcome.left_out)} of {of} runs")
@@ -98,9 +98,3 @@ def why(
             else f"no run of the study ended well: assay show {quoted_path}"
         )
     return LoadedWhy(directory)
-
-
-def _pilot(base: RunRequest, place: Path, watcher: Watcher) -> Run:
-    """Return one run without changes, whose resource use determines the limits."""
-    with watcher.obtaining() as teller:
-        return Run(judging(watcher.remark)(base, place, teller))

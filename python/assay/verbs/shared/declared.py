@@ -60,12 +60,12 @@ def carried_out(
         of_file=declared.file is not None,
         all_engines=all_engines,
     )
-    series = Series(purpose, place, watcher, terms, again)
-    directory = series.begin(asked.study)
-    _keep_published(declared, directory)
-    for name, reason in asked.without.items():
-        watcher.remark(f"without part {name}: {reason}")
-    tell_left_out(series.make(asked.study), terms, watcher)
+    with Series(purpose, place, watcher, terms, again) as series:
+        directory = series.begin(asked.study)
+        _keep_published(declared, directory)
+        for name, reason in asked.without.items():
+            watcher.remark(f"without part {name}: {reason}")
+        tell_left_out(series.make(asked.study), terms, watcher)
     return LoadedStudy(directory)
 
 
