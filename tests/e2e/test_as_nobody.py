@@ -68,8 +68,11 @@ class Nobody:
         return document
 
 
-def as_nobody(root: Path, *command: str) -> subprocess.CompletedProcess[str]:
-    """Execute a program as the user, with nothing of our environment but paths of modules."""
+def as_nobody(root: Path, *command: str, **places: Path) -> subprocess.CompletedProcess[str]:
+    """Execute a program as the user, with nothing of our environment but paths of modules.
+
+    `places` are variables of other directories than those in `root`.
+    """
     entry = pwd.getpwnam(USER)
     environment = {
         "PATH": "/usr/bin:/bin",
@@ -80,6 +83,7 @@ def as_nobody(root: Path, *command: str) -> subprocess.CompletedProcess[str]:
         "ASSAY_RUNS": str(root / "runs"),
         "ASSAY_RUN_PAGE": "no",
         "PYTHONPATH": ":".join(filter(None, sys.path)),
+        **{name: str(place) for name, place in places.items()},
     }
     return subprocess.run(
         command,
@@ -188,3 +192,62 @@ def test_functions_of_another_users_server_are_not_sampled_and_the_reason_is_giv
     verdicts = {check["check"]: check for check in document["checks"]}
     assert verdicts["probes"]["verdict"] == "unknown"
     assert "probe profile failed: the kernel refuses CPU samples" in verdicts["probes"]["reason"]
+
+
+@pytest.fixture
+def user() -> Iterator[Path]:
+    """A directory of the user."""
+    entry = pwd.getpwnam(USER)
+    with reachable_directory() as root:
+        os.chown(root, entry.pw_uid, entry.pw_gid)
+        yield root
+
+
+@pytest.fixture
+def of_root() -> Iterator[Path]:
+    """A directory of root's with an instance directory and a data set, as root's runs leave it."""
+    with reachable_directory() as root:
+        (root / "assay" / "instances").mkdir(parents=True)
+        (root / "assay" / "instances" / ".sweep.lock").touch(0o600)
+        data = root / "assay" / "datasets" / "tpch-1-duckdb-0123456789ab" / "data"
+        data.mkdir(parents=True)
+        (data / "assay.duckdb").write_bytes(os.urandom(8192))
+        yield root
+
+
+RUN = ("run", "tpch", *BRIEF)
+
+
+@pytest.mark.parametrize(
+    ("variable", "mode", "arguments"),
+    [
+        ("XDG_STATE_HOME", 0o711, (*RUN, "--engine", "null")),
+        ("XDG_STATE_HOME", 0o700, (*RUN, "--engine", "null")),
+        ("XDG_STATE_HOME", 0o711, ("doctor", "--restore")),
+        ("XDG_CACHE_HOME", 0o755, ("cache", "prune", "--keep", "0")),
+        ("XDG_CACHE_HOME", 0o700, ("cache", "prune", "--keep", "0")),
+        ("XDG_CACHE_HOME", 0o700, ("cache",)),
+        ("XDG_CACHE_HOME", 0o755, RUN),
+        ("XDG_CACHE_HOME", 0o700, ("run", "tpch", "--scale", "100")),
+    ],
+)
+def test_directories_of_another_user_are_one_error(
+    user: Path, of_root: Path, variable: str, mode: int, arguments: tuple[str, ...]
+) -> None:
+    for directory in (of_root, *(of_root / "assay").iterdir()):
+        directory.chmod(mode)
+    python = interpreter(user)
+    ended = as_nobody(user, python, "-m", "assay.cli.main", *arguments, **{variable: of_root})
+    errors = ended.stderr.splitlines()
+    assert (ended.returncode, len(errors)) == (1, 1), ended.stderr
+    assert f"Set {variable} to a directory in which this user can create files" in errors[0]
+    assert "Permission denied" in errors[0]
+    assert ended.stdout == ""
+    assert not (user / "runs").exists()
+
+
+def test_a_cache_of_another_user_that_can_be_read_is_listed(user: Path, of_root: Path) -> None:
+    command = (interpreter(user), "-m", "assay.cli.main", "cache", "--json")
+    ended = as_nobody(user, *command, XDG_CACHE_HOME=of_root)
+    assert ended.returncode == 0, ended.stderr
+    assert len(json.loads(ended.stdout)["datasets"]) == 1

@@ -379,6 +379,38 @@ def test_runs_that_cannot_be_written_name_the_place(lab, tmp_path):
     assert "--runs" in result.stderr
 
 
+@pytest.mark.parametrize("variable", ["XDG_STATE_HOME", "XDG_CACHE_HOME"])
+@pytest.mark.parametrize(
+    ("place", "reason"),
+    [
+        ("file", "file: Not a directory"),
+        ("loop", "Too many levels of symbolic links"),
+        ("/proc/x", "cannot create files in /proc"),
+    ],
+)
+def test_a_directory_that_cannot_be_written_is_told_before_any_work(
+    lab, tmp_path, variable, place, reason
+):
+    (tmp_path / "file").touch()
+    (tmp_path / "loop").symlink_to("loop")
+    lab.extra_env[variable] = str(tmp_path / place)
+    document = lab.document("run", "tpch", *FEW, code=1)
+    assert reason in document["error"]
+    assert f"Set {variable} to a directory" in document["error"]
+    study = lab.document("sweep", "tpch", *FEW, "--vary", "set.threads=1,2", code=1)
+    assert reason in study["error"]
+    assert not lab.runs.exists()
+
+
+def test_changes_in_a_directory_that_is_a_file_are_not_restored(lab, tmp_path):
+    (tmp_path / "file").touch()
+    lab.extra_env["XDG_STATE_HOME"] = str(tmp_path / "file")
+    result = lab.assay("doctor", "--restore")
+    assert result.returncode == 1
+    assert result.stderr.count("\n") == 1
+    assert "Set XDG_STATE_HOME to a directory" in result.stderr
+
+
 # Records that are not as they were.
 
 

@@ -33,15 +33,13 @@ from assay.running.asked.parsing import STATE_HOT, STATE_LOADED
 from assay.running.changes.changing import END, START, changing
 from assay.running.changes.copies import COPY
 from assay.running.changes.device import NotMountedError
-from assay.running.changes.restoring import restore_left
-from assay.running.data.datasets import DATASETS, DatasetCache
 from assay.running.data.loading import Loading, loaded_now
 from assay.running.driver_job import driver_job, wants_plans
 from assay.running.host.devices import stat_file
 from assay.running.host.environment import describe_host, describe_ourselves
-from assay.running.host.places import cache_dir, instances_dir
 from assay.running.host.slowing import slowed
 from assay.running.host.state import State, look_after_start, set_state, state_of
+from assay.running.leftovers import remove_leftovers
 from assay.running.load_progress import LoadProgress
 from assay.running.log_file import log_into
 from assay.running.observing import observed
@@ -87,8 +85,7 @@ def execute(request: RunRequest, runs: Path, teller: Teller) -> Path:
         KeyboardInterrupt: On Ctrl-C, after the record was completed and all processes stopped.
     """
     asked = understood(request, teller)
-    restore_left(instances_dir())
-    DatasetCache(cache_dir() / DATASETS).sweep()
+    remove_leftovers()
     run_id = new_run_id(asked.workload.facts.name, request.engine)
     try:
         with (

@@ -16,6 +16,7 @@ from assay.running.asked.obtaining import check_settings, obtained
 from assay.running.asked.preflight import check_tables
 from assay.running.asked.space import check_space
 from assay.running.asked.writing import check_writes
+from assay.running.host.usable import refuse_unusable_cache, refuse_unusable_state
 from assay.running.processes.held_signals import let_ctrl_c_end_waits
 from assay.running.server.server_tables import has_server_tables
 from assay.workloads.answers import check_answers
@@ -71,6 +72,9 @@ def considered(request: RunRequest) -> Asked:
         workload = with_server_tables(workload, None)
     check_request(request, workload, engine, behaviour, language)
     asked = Asked(request, workload, engine, behaviour, "", None)
+    refuse_unusable_state()
+    if request.dsn is None and engine.facts.kind != "none" and workload.makes_data:
+        refuse_unusable_cache()
     check_space(request, workload, engine)
     check_answers(workload, request.scale, language)
     # A missing script is reported now, before the engine is started.

@@ -170,6 +170,9 @@ def _remove(root: Path, name: str) -> bool:
 
 
 def _directories(root: Path, pattern: str = "*") -> Iterator[Path]:
+    # A pattern matches nothing in a directory that this user cannot read.
+    with suppress(FileNotFoundError):
+        os.scandir(root).close()
     return (path for path in root.glob(pattern) if path.is_dir() and not path.is_symlink())
 
 

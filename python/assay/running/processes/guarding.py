@@ -465,7 +465,7 @@ def main(arguments: list[str]) -> int:
     try:
         directory.mkdir(mode)
     except OSError as failure:
-        event = {"event": "refused", "errno": failure.errno, "error": str(failure)}
+        event = {"event": "refused", "errno": failure.errno, "error": failure.strerror}
         channel.send(json.dumps(event).encode())
         return 1
     try:

@@ -261,7 +261,7 @@ def planned_directory(run_id: str, instances: Path) -> Path:
     try:
         instances.mkdir(mode=directory_mode(), parents=True, exist_ok=True)
     except OSError as failure:
-        raise cannot_make(failure.errno, str(failure), instances) from None
+        raise cannot_make(failure.errno, failure.strerror, instances) from None
     # The path is resolved, because processes are recognised by it and the guardian works from "/".
     return instances.resolve() / run_id
 
@@ -275,17 +275,20 @@ def directory_mode() -> int:
     return 0o711 if os.geteuid() == 0 else 0o700
 
 
-def cannot_make(number: int | None, error: str, directory: Path) -> LaunchError:
+def cannot_make(number: int | None, error: str | None, directory: Path) -> LaunchError:
     """Return the error for a directory that could not be made.
 
     Args:
         number: Error number of the operating system.
-        error: Its text.
+        error: Its text; None if there is none.
         directory: Path of the directory.
     """
     if number == errno.EEXIST:
         return LaunchError(f"{directory} exists: choose another run id")
-    return LaunchError(f"{error}: set XDG_STATE_HOME to a directory you can write")
+    return LaunchError(
+        f"{directory} cannot be created: {error}. Set XDG_STATE_HOME to a directory in which this "
+        "user can create files"
+    )
 
 
 def write_owner(directory: Path, run_id: str, guardian_process: Process | None) -> None:

@@ -15,6 +15,7 @@ from assay.running.data.kept_datasets import (
     sweep,
 )
 from assay.running.host.places import cache_dir
+from assay.running.host.usable import cache_errors
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,10 +60,11 @@ def cache() -> CachedData:
     """Returns the cached data sets, with their size and last use by a run.
 
     Raises:
-        UsageError: If `ASSAY_CACHE_KEEP` is not a valid size.
+        UsageError: If `ASSAY_CACHE_KEEP` is not a valid size, or the cache cannot be read.
     """
     root = cache_dir() / DATASETS
-    return CachedData(root, limit_bytes(root), tuple(kept_datasets(root)))
+    with cache_errors():
+        return CachedData(root, limit_bytes(root), tuple(kept_datasets(root)))
 
 
 def prune(keep: str | int | None = None) -> CachedData:
@@ -75,14 +77,15 @@ def prune(keep: str | int | None = None) -> CachedData:
             `20GB`; None means the limit that also applies to new data sets.
 
     Raises:
-        UsageError: If `keep` is not a valid size.
+        UsageError: If `keep` is not a valid size, or the cache cannot be changed.
     """
     root = cache_dir() / DATASETS
-    keep_bytes = limit_bytes(root) if keep is None else parse_keep("--keep", str(keep))
-    debris = sweep(root)
-    removed = evict(root, keep_bytes)
-    left = tuple(kept_datasets(root))
-    return CachedData(root, limit_bytes(root), left, tuple(removed), tuple(debris))
+    with cache_errors():
+        keep_bytes = limit_bytes(root) if keep is None else parse_keep("--keep", str(keep))
+        debris = sweep(root)
+        removed = evict(root, keep_bytes)
+        left = tuple(kept_datasets(root))
+        return CachedData(root, limit_bytes(root), left, tuple(removed), tuple(debris))
 
 
 def _rows(datasets: Sequence[KeptDataset]) -> list[dict[str, Any]]:

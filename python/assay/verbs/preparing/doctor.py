@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from assay.running.changes.restoring import restore_left
 from assay.running.host.abilities import examine
 from assay.running.host.places import cache_dir, instances_dir, runs_dir
+from assay.running.host.usable import state_errors
 
 if TYPE_CHECKING:
     from assay.running.changes.restoring import Left
@@ -19,5 +20,10 @@ def doctor() -> list[Ability]:
 
 
 def restore() -> list[Left]:
-    """Reverts changes that dead runs left on this host; returns them and those that remain."""
-    return restore_left(instances_dir())
+    """Reverts changes that dead runs left on this host; returns them and those that remain.
+
+    Raises:
+        UsageError: If this user cannot use the directory of state.
+    """
+    with state_errors():
+        return restore_left(instances_dir())
