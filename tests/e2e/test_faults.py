@@ -371,6 +371,28 @@ def test_a_kernel_file_that_cannot_be_read_is_not_measured_and_said(lab, tmp_pat
     assert document["operations"][0]["seconds"] > 0
 
 
+def test_doctor_says_what_is_not_known_and_all_the_rest(lab):
+    script = 'mount -t tmpfs none /proc && exec "$0" "$@"'
+    prefix = ("unshare", "--mount", "--map-root-user", "sh", "-c", script)
+    result = lab.assay("doctor", "--json", prefix=prefix)
+    assert result.returncode == 0, result.stderr
+    assert result.stderr == ""
+    abilities = json.loads(result.stdout)
+    seen = {ability["name"]: ability["seen"] for ability in abilities}
+    assert {"engine duckdb", "space for runs", "CPU times", "limits"} <= seen.keys()
+    left = [ability["seen"] for ability in abilities if ability["name"] == "left behind"]
+    assert "mount: not known: /proc/self/mountinfo: No such file or directory" in left
+
+
+def test_doctor_names_directories_that_are_files(lab, tmp_path):
+    (tmp_path / "file").touch()
+    lab.extra_env |= dict.fromkeys(("XDG_STATE_HOME", "XDG_CACHE_HOME"), str(tmp_path / "file"))
+    seen = {ability["name"]: ability["seen"] for ability in lab.document("doctor")}
+    assert seen["space for data"] == f"{tmp_path / 'file'} is not a directory"
+    assert "not known" in seen["left behind"]
+    assert "Not a directory" in seen["left behind"]
+
+
 def test_runs_that_cannot_be_written_name_the_place(lab, tmp_path):
     blocked = tmp_path / "file"
     blocked.write_text("not a directory")

@@ -91,7 +91,7 @@ def test_answers_that_have_no_room_leave_the_earlier_ones(lab, full, tmp_path):
     assert files == ["numbers.sql"]
 
 
-@pytest.mark.parametrize("limit", [24, 48])
+@pytest.mark.parametrize("limit", [8, 24, 48])
 @pytest.mark.parametrize("command", ["show", "run"])
 def test_too_few_open_files_are_one_message(lab, record, command, limit):
     arguments = {

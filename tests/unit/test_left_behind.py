@@ -50,6 +50,17 @@ def host(tmp_path: Path) -> Host:
     return Host(tmp_path.resolve())
 
 
+def test_what_cannot_be_listed_is_named_beside_the_rest(
+    host: Host, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    missing = tmp_path / "mountinfo"
+    monkeypatch.setattr(finding, "MOUNTS", missing)
+    (left,) = host.left("mount")
+    reason = f"mount: not known: {missing}: No such file or directory"
+    assert (left.description, left.mend, left.run) == (reason, "", None)
+    assert len(host.left("instance")) == 1
+
+
 def test_a_directory_without_an_owner(host: Host) -> None:
     (left,) = host.left("instance")
     assert (left.run, left.description) == (RUN, f"directory {host.instance}")

@@ -38,6 +38,7 @@ from assay.cli.shared.streams import (
 )
 from assay.cli.shared.verbs import SETTINGS, VERBS, LazyVerbs, command_of
 from assay.model.errors import (
+    TOO_LITTLE_MEMORY,
     AssayError,
     RecordDamagedError,
     RecordUnreadableError,
@@ -50,6 +51,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 CODE_OF_TYPER_FOR_CTRL_C = 130
+# Message of the dynamic linker if a library does not fit into the process's memory.
+NO_MEMORY_FOR_LIBRARY = "failed to map segment from shared object"
 # Number of new objects before a garbage collection. Modules and documents live until the end, so
 # Python's default of 700 would spend a seventh of a short run's CPU time on searching them.
 OBJECTS_PER_COLLECTION = 200_000
@@ -153,6 +156,13 @@ def _unexpected(error: Exception) -> tuple[str, int]:
     if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
         message = f"{error.filename}: it is too long for the name of a file"
         return message, UsageError.exit_code
+    if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):
+        message = f"{error.strerror}: allow this process more of them, such as `ulimit -n 1024`"
+        return message, UsageError.exit_code
+    if isinstance(error, MemoryError) or (
+        isinstance(error, ImportError) and NO_MEMORY_FOR_LIBRARY in str(error)
+    ):
+        return f"{TOO_LITTLE_MEMORY}, and repeat the command", RunFailedError.exit_code
     # A defect of Assay is reported as one, with its trace.
     traceback.print_exception(error)
     message = f"this is a defect of Assay ({type(error).__name__}: {error}); please report it"

@@ -2,6 +2,7 @@
 
 # Maximum number of suggested names, because users do not read longer lists.
 SUGGESTIONS_MAX = 12
+TOO_LITTLE_MEMORY = "too little memory: free some, or raise this process's limit (`ulimit -v`)"
 
 
 class AssayError(Exception):
@@ -49,6 +50,12 @@ class RecordDamagedError(RecordUnreadableError):
 def stopped_by(interrupt: KeyboardInterrupt) -> str:
     """Return the name of the signal that stopped a command, or Ctrl-C."""
     return str(interrupt) or "Ctrl-C"
+
+
+def error_words(error: OSError) -> str:
+    """Return the reason of an error of the operating system, with the file's name."""
+    reason = error.strerror or str(error)
+    return f"{error.filename}: {reason}" if error.filename else reason
 
 
 def suggestion(wrong: str, names: list[str]) -> str:

@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 import shlex
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import typer
 
 from assay.cli.shared.options import exit_code
 from assay.cli.shared.output import complain, folded, say_json
 from assay.model.errors import (
+    TOO_LITTLE_MEMORY,
     AssayError,
     RecordRemovedError,
     RecordUnreadableError,
     RunFailedError,
     stopped_by,
 )
+from assay.model.foreign_text import shown
 from assay.record.access import is_file
 from assay.record.layout import RUN_FILE
 from assay.record.reader import Run
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from assay.cli.shared.progress import Progress
@@ -56,9 +58,7 @@ def executed(
         complain(_reason(error))
         complain(_kept_words(progress.partial))
         if as_json:
-            from assay.report.build import build
-
-            say_json(build(progress.partial, with_page=with_page))
+            say_json(_document(progress.partial, error, with_page=with_page))
         raise typer.Exit(RunFailedError.exit_code) from error
     finally:
         progress.close()
@@ -80,6 +80,17 @@ def _refuse_removed(directory: Path, error: AssayError | KeyboardInterrupt) -> N
             f"{_reason(error).rstrip('.')}. The record {directory} was removed meanwhile: nothing "
             "of it is kept"
         ) from error
+
+
+def _document(directory: Path, error: BaseException, *, with_page: bool) -> Mapping[str, Any]:
+    """Return the document of a partial record, or of its error if there is too little memory."""
+    from assay.report.build import build
+
+    try:
+        return build(directory, with_page=with_page)
+    except MemoryError:
+        complain(f"{TOO_LITTLE_MEMORY}, to report what was measured")
+        return {"error": shown(str(error)), "exit_code": RunFailedError.exit_code}
 
 
 def _kept_words(directory: Path) -> str:

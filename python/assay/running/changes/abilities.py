@@ -13,7 +13,7 @@ from assay.running.changes.limits.group import check
 from assay.running.changes.limits.hierarchies import find_hierarchies
 from assay.running.changes.read_ahead import device_read_ahead
 from assay.running.changes.restoring import changed_now
-from assay.running.host.ability import Ability
+from assay.running.host.ability import Ability, known
 from assay.running.host.places import cache_dir, instances_dir
 
 if TYPE_CHECKING:
@@ -26,11 +26,11 @@ def host_abilities() -> list[Ability]:
     """Return whether limits, read-ahead and a separate device are possible on this host."""
     instances = instances_dir()
     return [
-        limits(find_hierarchies()),
-        _read_ahead(instances),
-        _own_device(),
-        *_changed(instances),
-        *_left_behind(instances),
+        *known("limits", lambda: [limits(find_hierarchies())]),
+        *known("read-ahead", lambda: [_read_ahead(instances)]),
+        *known("own device", lambda: [_own_device()]),
+        *known("changed now", lambda: _changed(instances)),
+        *known("left behind", lambda: _left_behind(instances)),
     ]
 
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from assay.engines.obtaining import LOCK_FILE as INSTALL_LOCK
 from assay.engines.obtaining import PARTIAL as INSTALL_PARTIAL
+from assay.model.errors import error_words
 from assay.running.changes.block_device import MOUNTS, unescaped
 from assay.running.changes.limits.hierarchies import find_hierarchies
 from assay.running.changes.restoring import changed_now
@@ -49,7 +50,7 @@ class LeftBehind:
     Attributes:
         kind: One of `KINDS`.
         description: Text with the path.
-        mend: Command that removes it.
+        mend: Command that removes it; empty if there is none.
         run: Id of its run; None if it belongs to no run, or the run is not known.
         pid: Process that left it; None if not known.
         since_s: Time of its creation, in seconds since 1970; None if not known.
@@ -64,20 +65,29 @@ class LeftBehind:
 
 
 def left_behind(instances: Path, cache: Path) -> list[LeftBehind]:
-    """Return everything that dead processes left in the directories of instances and cache."""
+    """Return everything that dead processes left in the directories of instances and cache.
+
+    For a kind of things that cannot be listed on this host, the result has the reason.
+    """
     places = _Dead(instances)
-    return [
-        *places.directories(),
-        *places.processes(),
-        *places.mounts(),
-        *places.loop_devices(),
-        *places.sockets(),
-        *places.control_groups(),
-        *_changes(instances),
-        *_memory(),
-        *_half_data(cache / DATASETS),
-        *_half_installed(cache / "engines"),
-    ]
+    found: list[LeftBehind] = []
+    for kind, things in (
+        (INSTANCE, places.directories()),
+        (PROCESS, places.processes()),
+        (MOUNT, places.mounts()),
+        (LOOP_DEVICE, places.loop_devices()),
+        (SOCKET, places.sockets()),
+        (CONTROL_GROUP, places.control_groups()),
+        (CHANGE, _changes(instances)),
+        (MEMORY, _memory()),
+        (DATA, _half_data(cache / DATASETS)),
+        (DATA, _half_installed(cache / "engines")),
+    ):
+        try:
+            found += things
+        except OSError as error:
+            found.append(LeftBehind(kind, f"{kind}: not known: {error_words(error)}", ""))
+    return found
 
 
 class _Dead:

@@ -13,12 +13,13 @@ from assay.engines.obtaining import is_installed
 from assay.model.errors import AssayError
 from assay.model.units import bytes_text
 from assay.running.changes.abilities import host_abilities
-from assay.running.host.ability import Ability
+from assay.running.host.ability import Ability, known
 from assay.running.host.places import engines_dir
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from assay.engines.discovery import EngineFolder
     from assay.engines.facts import EngineFacts
 
 # Space for a data set at SF 1 and its copy, with a margin.
@@ -29,16 +30,16 @@ def examine(runs: Path, cache: Path, proc: Path = Path("/proc")) -> list[Ability
     """Return which measurements are possible on this host, in the order of need."""
     return [
         _platform(),
-        *_engines(),
-        _space("space for runs", runs, "name another place with --runs DIR"),
-        _space("space for data", cache, "set XDG_CACHE_HOME to a place with more"),
+        *known("engines", _engines),
+        *_space("space for runs", runs, "name another place with --runs DIR"),
+        *_space("space for data", cache, "set XDG_CACHE_HOME to a place with more"),
         _readable("CPU times", proc / "stat", "the system probe needs it"),
         _readable("disk counters", proc / "diskstats", "the disks probe needs it"),
         _readable("pressure stalls", proc / "pressure" / "io", "boot with psi=1 to have them"),
         _readable("thread clocks", proc / "self" / "schedstat", "needs CONFIG_SCHED_INFO"),
         _delay_accounting(proc),
         _peak_memory(proc),
-        _cpu_samples(),
+        *known("CPU samples", lambda: [_cpu_samples()]),
         _cpus(),
         *host_abilities(),
     ]
@@ -55,15 +56,19 @@ def _engines() -> Iterator[Ability]:
     from assay.engines.discovery import find_engines
 
     for name, folder in find_engines().items():
-        if folder.facts.products:
-            yield _products(folder.facts)
-            continue
-        try:
-            product = folder.engine().obtain(Wanted(engines_dir()), tell_nobody)
-        except (AssayError, ImportError) as error:
-            yield Ability(f"engine {name}", "no", str(error))
-        else:
-            yield Ability(f"engine {name}", "yes", f"version {product.version}")
+        yield from known(f"engine {name}", lambda folder=folder: [_engine(folder)])
+
+
+def _engine(folder: EngineFolder) -> Ability:
+    """Return the version of an engine, or the versions that are installed."""
+    if folder.facts.products:
+        return _products(folder.facts)
+    name = f"engine {folder.facts.name}"
+    try:
+        product = folder.engine().obtain(Wanted(engines_dir()), tell_nobody)
+    except (AssayError, ImportError) as error:
+        return Ability(name, "no", str(error))
+    return Ability(name, "yes", f"version {product.version}")
 
 
 def _products(facts: EngineFacts) -> Ability:
@@ -76,8 +81,14 @@ def _products(facts: EngineFacts) -> Ability:
     return Ability(f"engine {facts.name}", "partly", f"can be obtained: {versions}", mend)
 
 
-def _space(name: str, place: Path, mend: str) -> Ability:
+def _space(name: str, place: Path, mend: str) -> list[Ability]:
+    return known(name, lambda: [_free_space(name, place, mend)])
+
+
+def _free_space(name: str, place: Path, mend: str) -> Ability:
     existing = next(path for path in [place.absolute(), *place.absolute().parents] if path.exists())
+    if not existing.is_dir():
+        return Ability(name, "no", f"{existing} is not a directory", mend)
     if not os.access(existing, os.W_OK):
         return Ability(name, "no", f"{existing} is not writable", mend)
     free = shutil.disk_usage(existing).free
