@@ -166,8 +166,9 @@ class TestFailures:
             free = 10_000
 
         monkeypatch.setattr(data_files.shutil, "disk_usage", lambda _: Usage)
-        assert run_command(["generate", shop, "--out", str(tmp_path)]) == 1
+        assert run_command(["generate", shop, "--out", str(tmp_path / "new" / "data")]) == 1
         assert "MiB and 9.77 KiB are free: name another directory" in capsys.readouterr().err
+        assert list(tmp_path.iterdir()) == []
 
     def test_a_full_disk_leaves_nothing(
         self,
@@ -182,8 +183,11 @@ class TestFailures:
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
         monkeypatch.setitem(data_files.SINKS, "nt", Full)
-        assert run_command(["generate", shop, "--out", str(tmp_path)]) == 2
-        assert f"the disk of {tmp_path} is full: free some space" in capsys.readouterr().err
+        assert run_command(["generate", shop, "--out", str(tmp_path / "new" / "data")]) == 2
+        assert (
+            f"the disk of {tmp_path / 'new' / 'data'} is full: free some space"
+            in capsys.readouterr().err
+        )
         assert list(tmp_path.iterdir()) == []
 
     def test_a_stop_leaves_nothing_of_what_was_whole(
@@ -194,7 +198,7 @@ class TestFailures:
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:
         monkeypatch.setattr("assay.verbs.preparing.generate.telling", stopping_at("product"))
-        command = ["generate", shop, "--format", "csv", "--out", str(tmp_path)]
+        command = ["generate", shop, "--format", "csv", "--out", str(tmp_path / "new" / "data")]
         assert run_command(command) == 2
         assert "stopped by SIGTERM: nothing is left" in capsys.readouterr().err
         assert list(tmp_path.iterdir()) == []

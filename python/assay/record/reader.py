@@ -69,15 +69,18 @@ def list_runs(runs_dir: Path) -> list[Path]:
     Records that this user may not read are among them, and so are records without `run.json`.
 
     Raises:
-        UsageError: If `runs_dir` is not a directory.
+        UsageError: If `runs_dir` is not a directory, or cannot be read.
         RecordDeniedError: If this user may not read it.
     """
-    with denial_reported(runs_dir):
-        if runs_dir.exists() and not runs_dir.is_dir():
-            raise UsageError(f"--runs {runs_dir}: this is not a directory")
-        if not runs_dir.exists():
-            return []
-        return sorted(path for path in runs_dir.iterdir() if may_be_record(path))
+    try:
+        with denial_reported(runs_dir):
+            return sorted(path for path in runs_dir.iterdir() if may_be_record(path))
+    except FileNotFoundError:
+        return []
+    except NotADirectoryError as error:
+        raise UsageError(f"--runs {runs_dir}: this is not a directory") from error
+    except OSError as error:
+        raise UsageError(f"--runs {runs_dir}: {error.strerror}: name another directory") from error
 
 
 def find_run(name: str, runs_dir: Path) -> Path:

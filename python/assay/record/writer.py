@@ -25,7 +25,7 @@ from assay.model.errors import (
     UsageError,
     stopped_by,
 )
-from assay.model.whole_file import whole_file
+from assay.model.whole_file import make_directory, whole_file
 from assay.record.access import is_file, refuse_other_encoding
 from assay.record.layout import (
     DERIVED_DIR,
@@ -207,7 +207,7 @@ def ensure_runs_dir(path: Path) -> Path:
     """
     check_runs_dir(path)
     try:
-        path.mkdir(parents=True, exist_ok=True)
+        make_directory(path)
     except OSError as error:
         raise UsageError(
             f"cannot create the directory for runs {path}: {error.strerror}. Name another "

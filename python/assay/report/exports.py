@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+from contextlib import ExitStack
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
@@ -12,7 +13,7 @@ import polars as pl
 
 from assay.analysis.load.summary import per_second
 from assay.model.errors import RecordUnreadableError, UsageError, suggestion
-from assay.model.whole_file import whole_file
+from assay.model.whole_file import made_directories, whole_file
 from assay.record.layout import KIND_CEILING, RAW_DIR
 from assay.record.outside import refuse_inside_record
 from assay.record.reader import damage_reported
@@ -92,9 +93,8 @@ def _check_samples(run: Run, to: str) -> None:
 
 def _json(run: Run, out: Path) -> Path:
     path = out if out.suffix == ".json" else out / "document.json"
-    path.parent.mkdir(parents=True, exist_ok=True)
     text = json.dumps(_document(run), indent=1, ensure_ascii=False)
-    with whole_file(path) as partial:
+    with made_directories(path.parent), whole_file(path) as partial:
         partial.write_text(f"{text}\n", encoding="utf-8")
     return path
 
@@ -106,16 +106,19 @@ def _document(run: Run) -> Mapping[str, object]:
 
 
 def _tables(run: Run, to: str, out: Path) -> list[Path]:
-    out.mkdir(parents=True, exist_ok=True)
     written = []
-    for name, table in _all_tables(run):
-        path = out / f"{name}.{to}"
-        with whole_file(path) as partial, partial.open("wb") as file:
-            if to == "csv":
-                inert_table(_flat(table)).write_csv(file)
-            else:
-                _write_parquet(table, file)
-        written.append(path)
+    with made_directories(out), ExitStack() as undoing:
+        for name, table in _all_tables(run):
+            path = out / f"{name}.{to}"
+            if not path.exists():
+                undoing.callback(path.unlink, missing_ok=True)
+            with whole_file(path) as partial, partial.open("wb") as file:
+                if to == "csv":
+                    inert_table(_flat(table)).write_csv(file)
+                else:
+                    _write_parquet(table, file)
+            written.append(path)
+        undoing.pop_all()
     return written
 
 

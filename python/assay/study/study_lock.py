@@ -12,7 +12,7 @@ from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
 
 from assay.model.errors import UsageError
-from assay.model.made_directories import made_directories
+from assay.model.whole_file import made_directories
 from assay.running.data.dataset_lock import lock_file, locked_if_free
 
 if TYPE_CHECKING:

@@ -93,10 +93,10 @@ def try_(
         workloads=False,
         expected=lambda _: took_s(record),
     )
-    terms = Terms(asked_budget_s(budget))
-    with Series(purpose, place, watcher or Logged(), terms, again) as series:
+    watcher, terms = watcher or Logged(), Terms(asked_budget_s(budget))
+    with Series(purpose, place, watcher, terms, again) as series:
         directory = series.begin(study)
-        tell_left_out(series.make(study), terms, series.watcher)
+        tell_left_out(series.make(study), terms, watcher)
     document = _compared(record, about, study, directory, place)
     if keep:
         keep_change(study)

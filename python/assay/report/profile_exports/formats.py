@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.model.errors import UsageError
-from assay.model.whole_file import whole_file
+from assay.model.whole_file import made_directories, whole_file
 from assay.report.profile_exports import firefox, flamegraph, folded, pprof
 from assay.report.profile_exports.source import read_source
 
@@ -41,8 +41,7 @@ def export_profile(run: Run, to: str, out: Path | None, operation: str | None) -
     if path.is_file():
         raise UsageError(f"{path} exists already: remove it, or name another --out")
     source = read_source(run, operation)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with _place(path) as writable, writable.open("wb") as file:
+    with made_directories(path.parent), _place(path) as writable, writable.open("wb") as file:
         chosen.write(source, file)
     return path
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import shutil
 import time
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
@@ -14,11 +14,12 @@ import pyarrow as pa
 from assay.engines.feeding import text_bytes
 from assay.model.errors import RunFailedError, UsageError
 from assay.model.units import bytes_text
+from assay.model.whole_file import made_directories
 from assay.record.outside import refuse_inside_record
 from assay.workloads.generate import estimated_bytes, table_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
     from assay.engines.contract import Tell
@@ -97,7 +98,7 @@ def offered(workload: Workload) -> dict[Format, tuple[str, ...]]:
 def write_files(wanted: Wanted, tell: Tell) -> list[DataFile]:
     """Write one data file for each requested table.
 
-    If writing fails or is stopped, no file is left.
+    If writing fails or is stopped, no file is left, and no directory that was created for them.
 
     Raises:
         UsageError: If the workload has no files of that format, the scale or the seed is refused, a
@@ -109,9 +110,8 @@ def write_files(wanted: Wanted, tell: Tell) -> list[DataFile]:
     paths = {table: wanted.directory / f"{table}.{form}" for table in tables}
     for table in tables:
         table_rows(facts, table, 1)  # An invalid scale must not create a directory.
-    _make_room(wanted.directory, paths, form, facts)
     written = []
-    with ExitStack() as undoing:
+    with _room(wanted.directory, paths, form, facts), ExitStack() as undoing:
         for table, path in paths.items():
             unfinished = path.with_name(path.name + UNFINISHED)
             undoing.callback(unfinished.unlink, missing_ok=True)
@@ -145,12 +145,25 @@ def _chosen_format(wanted: Wanted) -> tuple[Format, dict[str, Any]]:
     return chosen, workload.row_facts(scale) | {"seed": wanted.seed}
 
 
-def _make_room(
+@contextmanager
+def _room(
+    directory: Path, paths: Mapping[str, Path], form: Format, facts: Mapping[str, Any]
+) -> Iterator[None]:
+    """Create the directory of data files if it has the space, and remove it if it stays empty."""
+    refuse_inside_record(directory, "--out")
+    with ExitStack() as made:
+        try:
+            made.enter_context(made_directories(directory))
+        except OSError as error:
+            raise UsageError(f"--out {directory}: {error.strerror}") from error
+        _check_room(directory, paths, form, facts)
+        yield
+
+
+def _check_room(
     directory: Path, paths: Mapping[str, Path], form: Format, facts: Mapping[str, Any]
 ) -> None:
-    refuse_inside_record(directory, "--out")
     try:
-        directory.mkdir(parents=True, exist_ok=True)
         there = [path for path in paths.values() if path.exists()]
         free = shutil.disk_usage(directory).free
     except OSError as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -56,19 +57,19 @@ def _engines() -> Iterator[Ability]:
     from assay.engines.discovery import find_engines
 
     for name, folder in find_engines().items():
-        yield from known(f"engine {name}", lambda folder=folder: [_engine(folder)])
+        yield from known(f"engine {name}", partial(_engine, folder))
 
 
-def _engine(folder: EngineFolder) -> Ability:
+def _engine(folder: EngineFolder) -> list[Ability]:
     """Return the version of an engine, or the versions that are installed."""
     if folder.facts.products:
-        return _products(folder.facts)
+        return [_products(folder.facts)]
     name = f"engine {folder.facts.name}"
     try:
         product = folder.engine().obtain(Wanted(engines_dir()), tell_nobody)
     except (AssayError, ImportError) as error:
-        return Ability(name, "no", str(error))
-    return Ability(name, "yes", f"version {product.version}")
+        return [Ability(name, "no", str(error))]
+    return [Ability(name, "yes", f"version {product.version}")]
 
 
 def _products(facts: EngineFacts) -> Ability:

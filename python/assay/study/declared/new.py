@@ -6,7 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from assay.model.errors import UsageError
+from assay.model.errors import UsageError, error_words
+from assay.model.whole_file import filled_directory
 from assay.record.outside import refuse_inside_record
 from assay.record.studies import STUDY_FILE
 from assay.study.declared.facts import StudyFacts
@@ -39,9 +40,9 @@ def new_study(folder: Path) -> list[Path]:
         SCHEMA_FILE: json.dumps(study_schema(), indent=1, ensure_ascii=False) + "\n",
     }
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, text in files.items():
-            (folder / name).write_text(text, encoding="utf-8")
+        with filled_directory(folder):
+            for name, text in files.items():
+                (folder / name).write_text(text, encoding="utf-8")
     except OSError as error:
-        raise UsageError(f"{folder} cannot be written: {error}") from error
+        raise UsageError(f"{folder} cannot be written: {error_words(error)}") from error
     return [folder / name for name in files]
