@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from assay.record.reader import Run
+from assay.record.studies import list_studies
 from tests.e2e.conftest import POSTGRESQL, SMALL, Lab
 
 PLANS = ("plans", "tpch", "-o", "q03", "--scale", "0.01", "--most", "4", "--repeat", "2")
@@ -40,7 +41,7 @@ def the_same_command_finds_everything_there(lab: Lab, engine: str) -> None:
     again = lab.assay(*PLANS, "--engine", engine)
     assert again.returncode == 0, again.stderr
     assert "going on with" in again.stderr
-    assert len(list((lab.runs / "studies").iterdir())) == 1
+    assert len(list_studies(lab.runs)) == 1
 
 
 def test_what_cannot_be_forced_is_told(lab: Lab) -> None:

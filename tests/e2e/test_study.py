@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from assay.record.reader import Run
-from assay.record.studies import StudyRecord, read_study
+from assay.record.studies import StudyRecord, list_studies, read_study
 from tests.e2e.conftest import PATIENCE_S, Lab, wait_until
 
 STUDY = """\
@@ -48,7 +48,7 @@ def file(lab: Lab) -> Path:
 
 
 def record(lab: Lab) -> StudyRecord:
-    (directory,) = (lab.runs / "studies").iterdir()
+    (directory,) = list_studies(lab.runs)
     return read_study(directory)
 
 

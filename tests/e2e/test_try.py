@@ -14,7 +14,7 @@ import pytest
 
 from assay.record.predictions import read_predictions
 from assay.record.reader import Run
-from assay.record.studies import read_study_file
+from assay.record.studies import list_studies, read_study_file
 from assay.study.variants import interleaved
 from tests.e2e.conftest import PATIENCE_S, POSTGRESQL, SMALL, Lab, laboratory_in_memory, wait_until
 from tests.e2e.server import DATABASE, HOST, PASSWORD
@@ -148,7 +148,7 @@ class TestDuckDB:
             asked, env=lab.env(), cwd=ROOT, timeout=300, check=False, capture_output=True, text=True
         )
         assert again.returncode == 0, again.stderr
-        (study,) = (lab.runs / "studies").iterdir()
+        (study,) = list_studies(lab.runs)
         assert f"going on with {study.name}: 1 of 4 runs are there" in again.stderr
         document = read_study_file(study / "study.toml")
         assert document["status"] == "complete"
