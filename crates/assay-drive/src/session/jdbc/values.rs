@@ -5,6 +5,9 @@ use std::borrow::Cow;
 
 use crate::session::value::{Shape, Value};
 
+/// The bridge sends a number with more digits as text.
+const SCALE_MAX: i32 = 38;
+
 /// Kinds, by their byte.
 pub mod kind {
     #![allow(missing_docs)] // Each is named after what it is.
@@ -124,6 +127,9 @@ impl<'a> Body<'a> {
             kind::DOUBLE => Value::Float(f64::from_bits(self.long()?.cast_unsigned())),
             kind::DECIMAL => {
                 let scale = self.integer()?;
+                if !(0..=SCALE_MAX).contains(&scale) {
+                    return Err(format!("a number with {scale} digits behind its point"));
+                }
                 Value::Exact(i128::from_be_bytes(self.fixed()?), scale)
             }
             kind::DATE => Value::Date(self.integer()?),
@@ -232,6 +238,11 @@ mod tests {
         assert!(columns.each_value(&row(&[(kind::NULL, &[])]), |_, _| {}).is_ok());
         for wrong in [&[][..], &[99], &[0, 0], &[kind::LONG, 1], &[kind::TEXT, 0, 0, 0, 9, 1]] {
             assert!(columns.each_value(wrong, |_, _| {}).is_err(), "{wrong:?}");
+        }
+        for (scale, is_read) in [(-1, false), (0, true), (38, true), (39, false)] {
+            let number = [i32::to_be_bytes(scale).as_slice(), &5_i128.to_be_bytes()].concat();
+            let row = row(&[(kind::DECIMAL, &number)]);
+            assert_eq!(columns.each_value(&row, |_, _| {}).is_ok(), is_read, "{scale}");
         }
     }
 
