@@ -243,7 +243,10 @@ def _unreadable(lab: Lab, record: Path) -> str | None:
 
 
 def _lost_s(record: Path, killed_ns: int) -> float | None:
-    """How long before the kill the last finished operation is, less the longest of them."""
+    """How long before the kill the last finished operation is, less the longest of them.
+
+    If the load had ended before the kill, its end counts: nothing more was measured.
+    """
     run = Run(record)
     if run.complete or not run.has("events"):
         return None
@@ -251,8 +254,19 @@ def _lost_s(record: Path, killed_ns: int) -> float | None:
     if events.is_empty() or events["phase"].cast(str)[-1] not in ("warmup", "measured"):
         return None
     longest_ns = (events["finished_ns"] - events["started_ns"]).max()
-    since_ns = killed_ns - events["finished_ns"].max() - longest_ns
+    measured_ns = min(killed_ns, _load_ended_ns(run, events["started_ns"].min()))
+    since_ns = measured_ns - events["finished_ns"].max() - longest_ns
     return max(0.0, since_ns / NS_PER_S)
+
+
+def _load_ended_ns(run: Run, begun_ns: int) -> int:
+    """Return when the load had ended, by the driver's report, else by its planned time."""
+    report = run.dir / "raw" / "driver.json"
+    if report.exists():
+        phases = json.loads(report.read_text(encoding="utf-8"))["phases"]
+        return max(phase["ended_ns"] for phase in phases)
+    asked = run.facts["request"]
+    return begun_ns + round((asked["warmup_s"] + asked["time_s"]) * NS_PER_S)
 
 
 def _stopped(lab: Lab, kind: Kind) -> str | None:
