@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gc
 import json
+import signal
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
@@ -28,6 +29,9 @@ from tests.e2e.conftest import POSTGRESQL, Lab, reachable_directory
 # How long an example takes says nothing of it on a host that others use.
 settings.register_profile("any host", deadline=None)
 settings.load_profile("any host")
+
+# A command stays deaf to a signal that `nohup` has ignored, and tests send it.
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 HERE = Path(__file__).parent
 LONG = HERE / "long.txt"

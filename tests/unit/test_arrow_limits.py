@@ -68,6 +68,28 @@ class TestCompression:
             refuse(tmp_path / "x")
 
 
+def test_a_stream_that_grows_while_it_is_read_is_read_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, messages = tmp_path / "x", 6
+    with pa.ipc.new_stream(str(path), PLAIN.schema) as writer:
+        for _ in range(messages - 1):
+            writer.write_table(PLAIN)
+    whole = path.read_bytes()
+    path.write_bytes(whole[: len(whole) // 2])
+    checked = []
+
+    def check(message: object, place: Path) -> None:
+        checked.append(message)
+        assert len(checked) <= messages
+        # The rest is there before the first half has been read.
+        place.write_bytes(whole)
+
+    monkeypatch.setattr(arrow_limits, "_refuse_compressed", check)
+    refuse_compressed_stream(path)
+    assert len(checked) == messages
+
+
 def test_a_compressed_dictionary_alone_is_refused(tmp_path: Path) -> None:
     """The batch that has the dictionary comes before plain ones."""
     packed, plain = tmp_path / "packed", tmp_path / "plain"
