@@ -30,8 +30,9 @@ from tests.e2e.conftest import POSTGRESQL, Lab, reachable_directory
 settings.register_profile("any host", deadline=None)
 settings.load_profile("any host")
 
-# A command stays deaf to a signal that `nohup` has ignored, and tests send it.
+# A command stays deaf to signals that `nohup`, or a shell for the background, has ignored.
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 HERE = Path(__file__).parent
 LONG = HERE / "long.txt"

@@ -50,6 +50,7 @@ def test_a_failed_run_is_reported_with_its_reason_without_memory(
     monkeypatch.setattr("assay.report.build.build", lambda *_, **__: raising(MemoryError()))
 
     def make(progress: Progress) -> None:
+        (tmp_path / "run.json").touch()
         progress.record(tmp_path)
         raise RunFailedError("the driver was ended by signal 6")
 

@@ -35,6 +35,7 @@ def stopped_study(place: Path) -> None:
 
 def stopped_run(place: Path) -> None:
     def make(progress: Progress) -> None:
+        (place / "run.json").touch()
         progress.record(place)
         raise KeyboardInterrupt
 
