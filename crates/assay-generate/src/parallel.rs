@@ -15,7 +15,8 @@ use crate::Parts;
 /// Finished parts that may wait for the reader, for each thread. Bounds the memory.
 const PARTS_AHEAD: usize = 3;
 
-/// What has been handed on so far; shared with whoever shows progress, and may end the stream.
+/// Counts of the rows that were handed on so far. The thread that shows progress reads them, and can
+/// end the stream.
 #[derive(Default)]
 pub struct Meter {
     rows: AtomicU64,

@@ -1,4 +1,4 @@
-//! The scripts that sessions execute while they are told anything.
+//! The scripts that sessions execute while they receive the input.
 
 use std::path::Path;
 use std::sync::{Arc, LazyLock};

@@ -41,7 +41,7 @@ fn encrypted(bytes: &[u8]) -> Result<(), String> {
 mod tests {
     use super::*;
 
-    /// What the client says of an input of the corpus.
+    /// The client's error for an input of the corpus.
     fn refused(name: &str) -> String {
         let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus/tls_handshake");
         encrypted(&std::fs::read(corpus.join(name)).unwrap()).unwrap_err()

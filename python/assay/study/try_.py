@@ -87,7 +87,7 @@ def trial_study(
     finding: Finding,
     repetitions: int,
     seed: int,
-    again: GivenAgain | None = None,
+    given: GivenAgain | None = None,
     *,
     allow_changes: bool = False,
 ) -> Study:
@@ -100,14 +100,14 @@ def trial_study(
         finding: A finding that has advice.
         repetitions: Number of rounds.
         seed: Seed of the order of runs.
-        again: Options of the run that were given again.
+        given: Options of the run that were given again.
         allow_changes: Whether a user's tables may be changed, and the changes reverted.
 
     Raises:
         UsageError: If the advice cannot be carried out, or the record lacks parts of the request.
     """
     assert finding.advice is not None  # noqa: S101 - only those with advice are chosen
-    base = recorded_request(run.facts["request"], again)
+    base = recorded_request(run.facts["request"], given)
     statements = server_change(run, finding)
     if statements is not None and not allow_changes:
         raise UsageError(_changes_tables(statements, base))

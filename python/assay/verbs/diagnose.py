@@ -235,8 +235,8 @@ def _of_run(what: str, options: dict[str, Any], place: Path) -> _Asked:
         raise UsageError(
             f"{what} is a run and has its own {strange[0]!r}: remove the option, or name a workload"
         )
-    again = given_again(options.get("dsn"), options.get("bin_dir"), options.get("driver") or ())
-    base = recorded_request(pilot.facts["request"], again)
+    given = given_again(options.get("dsn"), options.get("bin_dir"), options.get("driver") or ())
+    base = recorded_request(pilot.facts["request"], given)
     base = base.changed(min_time_s=min(base.min_time_s, MIN_TIME_MAX_S))
     names = options.get("operation") or []
     if unknown := sorted(set(names) - set(pilot.facts["plan"]["operations"])):

@@ -84,8 +84,8 @@ def try_(
     about = chosen(summarise(record).findings, finding) if isinstance(finding, str) else finding
     if keep and not allow_changes:
         raise UsageError("--keep needs --allow-changes, which makes the change: give both")
-    again_given = given_again(dsn, bin_dir, driver)
-    study = trial_study(record, about, repeat, seed, again_given, allow_changes=allow_changes)
+    given = given_again(dsn, bin_dir, driver)
+    study = trial_study(record, about, repeat, seed, given, allow_changes=allow_changes)
     purpose = Purpose(
         f"try-{record.facts['workload']['name']}",
         record.facts["engine"]["name"],

@@ -184,28 +184,28 @@ class GivenAgain:
     drivers: Sequence[str] = ()
 
 
-def recorded_request(facts: Mapping[str, Any], again: GivenAgain | None = None) -> RunRequest:
+def recorded_request(facts: Mapping[str, Any], given: GivenAgain | None = None) -> RunRequest:
     """Return the request of a recorded run, so that it can be repeated.
 
     Args:
         facts: `request` of run.json. Options that older records lack have their defaults.
-        again: Options that were given again; None means none.
+        given: Options that were given again; None means none.
 
     Raises:
         UsageError: If the record lacks parts of the request, or an option has to be given again.
     """
-    again = again or GivenAgain()
+    given = given or GivenAgain()
     if strange := sorted(set(facts) - set(RunRequest.model_fields)):
         raise UsageError(
             f"the recorded run has the option {strange[0]!r}, which this version of Assay does "
             "not know"
         )
     request = RunRequest(**facts)
-    if again.dsn is not None and request.dsn is None:
+    if given.dsn is not None and request.dsn is None:
         raise UsageError("--dsn: the recorded run used a server that Assay started: remove --dsn")
-    _refuse_not_given(facts, again)
+    _refuse_not_given(facts, given)
     request = request.changed(
-        dsn=again.dsn or request.dsn, bin_dir=again.bin_dir, drivers=list(again.drivers)
+        dsn=given.dsn or request.dsn, bin_dir=given.bin_dir, drivers=list(given.drivers)
     )
     texts = {**request.settings, **request.prepare}
     if hidden := [name for name, text in texts.items() if HIDDEN in text]:
@@ -216,11 +216,13 @@ def recorded_request(facts: Mapping[str, Any], again: GivenAgain | None = None) 
     return request
 
 
-def _refuse_not_given(facts: Mapping[str, Any], again: GivenAgain) -> None:
+def _refuse_not_given(facts: Mapping[str, Any], given: GivenAgain) -> None:
     """Refuse a record whose programs or database were not given again."""
-    given = {"--dsn": again.dsn, "--bin-dir": again.bin_dir, "--driver": again.drivers}
+    values_given = {"--dsn": given.dsn, "--bin-dir": given.bin_dir, "--driver": given.drivers}
     missing = {
-        option: values for option, values in options_to_give(facts).items() if not given[option]
+        option: values
+        for option, values in options_to_give(facts).items()
+        if not values_given[option]
     }
     if any(HIDDEN in value for value in missing.get("--dsn", ())):
         raise UsageError(

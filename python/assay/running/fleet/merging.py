@@ -15,6 +15,7 @@ import polars as pl
 import pyarrow as pa
 
 from assay.model.errors import RunFailedError
+from assay.record.streams import whole_batches
 from assay.running.fleet.contract import FILE, STREAMS
 
 if TYPE_CHECKING:
@@ -97,12 +98,7 @@ def batches(path: Path) -> Iterator[pa.RecordBatch]:
         except (pa.ArrowException, OSError):
             return
         yield pa.RecordBatch.from_pylist([], schema=reader.schema)
-        while True:
-            try:
-                batch = reader.read_next_batch()
-            except (StopIteration, pa.ArrowException, OSError):
-                return
-            yield batch
+        yield from whole_batches(reader)
 
 
 def _moved(

@@ -14,6 +14,7 @@ from assay.running.host.places import cache_dir, instances_dir
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
 STATE_VARIABLE, CACHE_VARIABLE = "XDG_STATE_HOME", "XDG_CACHE_HOME"
@@ -31,22 +32,14 @@ def refuse_unusable_cache() -> None:
     _refuse(cache_dir() / DATASETS, CACHE_VARIABLE)
 
 
-@contextmanager
-def state_errors() -> Iterator[None]:
+def state_errors() -> AbstractContextManager[None]:
     """Raise `UsageError` with the variable in place of an `OSError` of the state directory."""
-    try:
-        yield
-    except OSError as error:
-        raise _unusable(instances_dir(), error, STATE_VARIABLE) from error
+    return _errors(instances_dir(), STATE_VARIABLE)
 
 
-@contextmanager
-def cache_errors() -> Iterator[None]:
+def cache_errors() -> AbstractContextManager[None]:
     """Raise `UsageError` with the variable in place of an `OSError` of the cache."""
-    try:
-        yield
-    except OSError as error:
-        raise _unusable(cache_dir(), error, CACHE_VARIABLE) from error
+    return _errors(cache_dir(), CACHE_VARIABLE)
 
 
 def _refuse(directory: Path, variable: str) -> None:
@@ -76,9 +69,12 @@ def _existing(directory: Path) -> Path:
     return directory
 
 
-def _unusable(directory: Path, error: OSError, variable: str) -> UsageError:
-    path = error.filename or directory
-    return UsageError(
-        f"{path} cannot be used: {error.strerror}. Set {variable} to a directory in which this "
-        "user can create files"
-    )
+@contextmanager
+def _errors(directory: Path, variable: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise UsageError(
+            f"{error.filename or directory} cannot be used: {error.strerror}. Set {variable} to a "
+            "directory in which this user can create files"
+        ) from error
