@@ -34,9 +34,8 @@ KILLS = 50
 ENGINES = ("postgresql@16", "mariadb", "mysql", "sqlite")
 LOAD = ("--durability", "full", "--clients", "2", "--between", "500ms-1500ms")
 EMBEDDED = "sqlite"
-# Engines whose files a library in front of the C library can watch.
-WITH_SUCH_DISKS = ("postgresql", "mariadb", "mysql", EMBEDDED)
-NO_SUCH_DISK = "its server writes files without the C library, which the disk stands in front of"
+WITH_SUCH_DISKS = ("postgresql", "mariadb", "mysql", "dolt", EMBEDDED)
+NO_SUCH_DISK = "no lying disk was made for this engine"
 COPIED = ("--kills", "0", "--allow-host-changes", *LOAD[2:4])
 COPIES, COPIES_SMOKE = 2, 1
 LYING, HONEST = "a lying disk", "an honest disk"

@@ -42,6 +42,7 @@ SERVERS: dict[str, tuple[str | None, list[str]]] = {
     "postgresql": ("16", []),
     "mysql": (None, MYSQL),
     "mariadb": (None, MYSQL),
+    "dolt": (None, []),
 }
 EXIT_INVALID = 3
 
