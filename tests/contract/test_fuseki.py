@@ -10,8 +10,10 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from assay.engines.contract import EngineError, tell_nobody
+from assay.engines.contract import Address, EngineError, tell_nobody
+from assay.engines.fuseki.server import address_of
 from tests.family import Started
+from tests.strangers import listening_ports, shown_by_processes, statuses
 
 SUBJECT = "<http://example.org/thing{}>"
 HARD_TEXTS = ['""', '"say \\"x\\""', '"two\\nlines"', '"⛄"@de', '"1"^^<http://example.org/kind>']
@@ -57,6 +59,59 @@ def test_what_was_loaded_is_there_after_a_stop_in_good_order(reachable: Path) ->
         with pytest.raises(EngineError, match="no server at"):
             started.engine.count_triples(instance)
     assert "INFO" not in started.log.read_text()
+
+
+INSERT = "insert data { <urn:stranger> <urn:was> 1 }"
+REQUESTS = [
+    ("GET", "/ds/query?query=ask%7B%7D", None),
+    ("GET", "/ds?query=ask%7B%7D", None),
+    ("POST", "/ds/update", INSERT),
+    ("POST", "/ds", INSERT),
+    ("GET", "/ds/data?default", None),
+    ("DELETE", "/ds/data?default", None),
+    ("GET", "/ds/get?default", None),
+    ("OPTIONS", "/ds/update", None),
+    ("GET", "/", None),
+    ("GET", "/$/ping", None),
+    ("GET", "/$/metrics", None),
+    ("GET", "/$/stats/ds", None),
+    ("POST", "/$/compact/ds", ""),
+    ("DELETE", "/$/datasets/ds", None),
+]
+
+
+def test_a_stranger_is_refused_by_every_part_of_the_server(reachable: Path) -> None:
+    started = Started(reachable, "fuseki", "closed")
+    with started.guardian:
+        started.start({"heap": "512m"})
+        address = started.address
+        instance = started.attach()
+        started.engine.load_triples(instance, stream(LINES), 1, tell_nobody)
+        assert listening_ports([address["pid"]]) == {address["port"]}
+        answers = {request: statuses(address["port"], *request) for request in REQUESTS}
+        assert answers == {request: {401} for request in REQUESTS}
+        assert started.engine.count_triples(instance) == len(LINES)
+        file = started.launcher.scratch / "passwords"
+        assert file.stat().st_mode & 0o777 == 0o600
+        assert address["password"] in file.read_text()
+        assert shown_by_processes([address["password"]]) == set()
+        assert address["password"] not in started.log.read_text()
+        started.engine.detach(instance)
+        started.engine.restart(started.product, started.place, {}, started.launcher, ended(started))
+        instance = started.attach()
+        assert started.engine.count_triples(instance) == len(LINES)
+        started.engine.detach(instance)
+
+
+def ended(started: Started) -> Address:
+    """The address of the server, which is stopped."""
+    started.launcher.stop()
+    return started.address
+
+
+def test_each_server_has_its_own_password(tmp_path: Path) -> None:
+    first, second = (address_of(1, tmp_path, tmp_path, {})["password"] for _ in range(2))
+    assert first != second
 
 
 @pytest.mark.parametrize(

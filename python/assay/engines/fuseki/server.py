@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,6 +11,7 @@ from assay.engines.collecting import LOG, log_options
 from assay.engines.programs import inherited
 from assay.engines.resources import memory_bytes
 from assay.engines.server_files import write_server_file
+from assay.engines.sparql_family.addresses import basic_authorization
 from assay.engines.sparql_family.serving import HOST, Served, serve, serve_again
 
 if TYPE_CHECKING:
@@ -24,6 +26,9 @@ PROGRAM = "org.apache.jena.fuseki.main.cmds.FusekiMainCmd"
 DATA = "tdb2"
 LOG_CONFIGURATION = "log4j2.properties"
 DATASET = "/ds"
+# The server refuses every request without the password of this user.
+USER = "assay"
+PASSWORD_FILE = "passwords"  # noqa: S105 - where it is, not what it is
 START_PATIENCE_S, STOP_GRACE_S = 120.0, 60.0
 # The only setting: the maximum heap size. Data are in memory-mapped files outside the heap.
 HEAP, HEAP_PART = "heap", 4
@@ -57,7 +62,8 @@ def restart_server(java: Path, home: Path, launcher: Launcher, address: Address)
 
 
 def address_of(port: int, data: Path, scratch: Path, settings: Mapping[str, str]) -> Address:
-    """Return the address of a private Fuseki server with its settings."""
+    """Return the address of a private Fuseki server, with its settings and a new password."""
+    password = secrets.token_hex(16)
     return {
         "host": HOST,
         "port": port,
@@ -65,6 +71,8 @@ def address_of(port: int, data: Path, scratch: Path, settings: Mapping[str, str]
         "update": f"{DATASET}/update",
         "store": f"{DATASET}/data?default",
         "results": "tsv",
+        "password": password,
+        "authorization": basic_authorization(USER, password),
         "data": str(data),
         "collections": str(scratch / LOG),
         "settings": dict(settings),
@@ -80,6 +88,9 @@ def _start(java: Path, home: Path, launcher: Launcher, address: Address) -> int:
     logs = launcher.scratch / LOG_CONFIGURATION
     write_server_file(logs, (CONF / LOG_CONFIGURATION).read_text(encoding="utf-8"))
     launcher.own(logs)
+    passwords = launcher.scratch / PASSWORD_FILE
+    write_server_file(passwords, f"{USER}: {address['password']}\n")
+    launcher.own(passwords)
     argv = [
         str(java),
         f"-Xmx{address['settings'][HEAP]}",
@@ -89,6 +100,7 @@ def _start(java: Path, home: Path, launcher: Launcher, address: Address) -> int:
         f"-Dlog4j.configurationFile={logs}",
         *("-cp", str(home), PROGRAM),
         *("--localhost", "--port", str(address["port"])),
+        *("--auth=basic", f"--passwd={passwords}"),
         *("--tdb2", f"--loc={address['data']}", "--update", DATASET),
     ]
     environment = {**inherited(), "HOME": str(launcher.scratch)}

@@ -135,8 +135,13 @@ def _authorization(url: SplitResult) -> str | None:
             f" {USER_VARIABLE}"
         )
     if user:
-        return f"Basic {base64.b64encode(f'{user}:{password}'.encode()).decode('ascii')}"
+        return basic_authorization(user, password)
     return f"Bearer {token}" if token else None
+
+
+def basic_authorization(user: str, password: str) -> str:
+    """Return the header field that authenticates a user by HTTP's scheme Basic."""
+    return f"Basic {base64.b64encode(f'{user}:{password}'.encode()).decode('ascii')}"
 
 
 def with_graph(target: str, name: str, graph: str | None) -> str:
