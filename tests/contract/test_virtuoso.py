@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pytest
 
+from assay.engines.bridge.link import Link
 from assay.engines.bridge.process import JAR
 from assay.engines.contract import (
     Address,
@@ -39,6 +40,7 @@ from assay.running.host.places import cache_dir
 from assay.running.processes.launcher import Guardian
 from assay.running.processes.process_table import all_processes, read_process
 from assay.running.server.serving import ServerLauncher, unprivileged_user
+from tests.strangers import listening_ports
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -128,6 +130,13 @@ def things() -> pa.RecordBatchReader:
     return pa.RecordBatchReader.from_batches(table.schema, made)
 
 
+def assert_is_closed_to_sql(address: Address) -> None:
+    """Check that the default password is refused, and that of an account for web requests."""
+    for user in ("dba", "dav", "SPARQL"):
+        with pytest.raises(EngineError, match="Bad login"):
+            Link.connect({**address, "properties": {"user": user, "password": user}})
+
+
 def asked(instance: Instance, sql: str) -> list[tuple[object, ...]]:
     return [tuple(row.values()) for row in instance.handle.ask(sql).to_pylist()]
 
@@ -192,6 +201,14 @@ class TestServer:
         text = b"".join(file.read_bytes() for file in commands if file.exists()).decode("latin-1")
         text += started.log.read_text() + json.dumps(started.engine.effective_settings(instance))
         assert password not in text
+
+    def test_a_stranger_is_refused_by_its_only_port(
+        self, started: Started, instance: Instance
+    ) -> None:
+        assert_is_closed_to_sql(started.address)
+        assert listening_ports([started.address["pid"]]) == {started.address["port"]}
+        # The server counts wrong passwords until the next right one.
+        started.engine.detach(started.attach())
 
     def test_settings_are_those_in_effect(self, started: Started, instance: Instance) -> None:
         started.engine.prepare(instance, "__dbf_set ('dc_batch_sz', 777); checkpoint;")

@@ -19,7 +19,8 @@ from assay.engines.loading import LoadsTriples
 from assay.engines.plan_reading import PlanAsked, PlaysPrograms
 from assay.engines.virtuoso.connecting import GRAPH, file_text
 from assay.model.language import SPARQL
-from tests.contract.test_virtuoso import SMALL, Started, engine
+from tests.contract.test_virtuoso import SMALL, Started, assert_is_closed_to_sql, engine
+from tests.strangers import listening_ports, shown_by_processes, statuses
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -63,7 +64,8 @@ class Asked(Started):
     def over_http(self, text: str, form: str = "application/sparql-results+json") -> str:
         graph = urllib.parse.urlencode({"query": text, "default-graph-uri": GRAPH})
         url = f"http://127.0.0.1:{self.address['web_port']}/sparql?{graph}"
-        asked = urllib.request.Request(url, headers={"Accept": form})
+        fields = {"Accept": form, "Authorization": self.address["authorization"]}
+        asked = urllib.request.Request(url, headers=fields)
         with urllib.request.urlopen(asked, timeout=30) as answer:  # noqa: S310 - the same
             return str(answer.read().decode())
 
@@ -207,3 +209,80 @@ def test_what_is_in_it_may_be_changed_over_http(started: Asked, instance: Instan
     assert started.engine.count_triples(instance) == len(lines()) + 1
     started.over_http(f"delete data {{ <{person(0)}> <{KNOWS}> <http://example.org/new> }}")
     assert started.engine.count_triples(instance) == len(lines())
+
+
+INSERT = "insert data { <urn:stranger> <urn:was> 1 }"
+GRAPH_FIELD = urllib.parse.urlencode({"default-graph-uri": GRAPH})
+ASK = urllib.parse.urlencode({"query": "ask { ?s ?p ?o }"})
+WRITE = urllib.parse.urlencode({"query": INSERT})
+REQUESTS = [
+    ("GET", f"/sparql?{GRAPH_FIELD}&{ASK}", None),
+    ("GET", f"/sparql?{GRAPH_FIELD}&{WRITE}", None),
+    ("POST", f"/sparql?{GRAPH_FIELD}", INSERT),
+    ("OPTIONS", f"/sparql?{ASK}", None),
+    *[
+        ("GET", path, None)
+        for path in (
+            "/",
+            "/sparql",
+            f"/sparql/?{ASK}",
+            f"//sparql?{ASK}",
+            f"/%73parql?{ASK}",
+            f"/sparql-auth?{ASK}",
+            "/sparql-graph-crud?default",
+            "/sparql-sd",
+            "/DAV/",
+            "/conductor",
+            "/admin/",
+            "/SOAP",
+            "/.well-known",
+            "/uriqa",
+            "/proxy",
+            "/XMLA",
+            "/rdf_net",
+            # A file in the directory that the web server serves.
+            "/virtuoso.qrl",
+        )
+    ],
+    ("PUT", "/DAV/home/file", "x"),
+    ("PUT", "/sparql-graph-crud?graph=urn:stranger", ""),
+]
+
+
+def test_a_stranger_is_refused_by_every_part_of_the_server(
+    started: Asked, instance: Instance
+) -> None:
+    address = started.address
+    port = address["web_port"]
+    assert listening_ports([address["pid"]]) == {address["port"], port}
+    answers = {request: statuses(port, *request) for request in REQUESTS}
+    assert {request: seen for request, seen in answers.items() if not seen <= {401, 403}} == {}
+    assert started.engine.count_triples(instance) == len(lines())
+    assert_is_closed_to_sql(address)
+    started.engine.detach(started.attach())
+
+
+def test_its_passwords_are_told_to_nobody(started: Asked) -> None:
+    data = Path(started.address["data"])
+    files = [data / "password", data / "web-password"]
+    assert [file.stat().st_mode & 0o777 for file in files] == [0o600, 0o600]
+    secrets = [file.read_text() for file in files]
+    secrets.append(started.address["authorization"].removeprefix("Basic "))
+    assert shown_by_processes(secrets) == set()
+    logs = [started.log, *started.launcher.scratch.glob("*.log")]
+    text = "".join(log.read_text(errors="replace") for log in logs)
+    assert not any(secret in text for secret in secrets)
+
+
+# Last, for it starts the server again.
+def test_a_database_that_was_open_is_closed_at_its_next_start(started: Asked) -> None:
+    started.launcher.stop()
+    (Path(started.address["data"]) / "web-password").unlink()
+    before = started.address["authorization"]
+    instance = started.start()
+    assert started.address["authorization"] != before
+    assert started.engine.count_triples(instance) == len(lines())
+    started.engine.detach(instance)
+    assert statuses(started.address["web_port"], *REQUESTS[0]) == {401}
+    text = started.over_http("select (count(*) as ?n) { ?s ?p ?o }")
+    assert json.loads(text)["results"]["bindings"][0]["n"]["value"] == str(len(lines()))

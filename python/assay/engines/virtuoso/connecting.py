@@ -24,6 +24,8 @@ DRIVER_SHA256 = {
 }
 HOST = "127.0.0.1"
 USER = "dba"
+# Page of the web server for SPARQL.
+PAGE = "/sparql"
 # Assay's graph, which is the default graph of queries.
 GRAPH = "urn:assay:graph"
 
@@ -33,11 +35,18 @@ def url_of(port: int) -> str:
     return f"jdbc:virtuoso://{HOST}:{port}/charset=UTF-8"
 
 
-def endpoint(port: int) -> dict[str, object]:
+def endpoint(port: int, authorization: str) -> dict[str, object]:
     """Return the SPARQL endpoint of a private server, in the form of a session's settings."""
-    asked = f"/sparql?{urlencode({'default-graph-uri': GRAPH})}"
-    # Version 7.2.5 never answers a query in the body of a POST.
-    return {"host": HOST, "port": port, "query": asked, "update": asked, "method": "get"}
+    asked = f"{PAGE}?{urlencode({'default-graph-uri': GRAPH})}"
+    return {
+        "host": HOST,
+        "port": port,
+        "query": asked,
+        "update": asked,
+        # Version 7.2.5 never answers a query in the body of a POST.
+        "method": "get",
+        "authorization": authorization,
+    }
 
 
 def file_text(name: str) -> str:

@@ -195,7 +195,8 @@ class VirtuosoEngine(OwnTables):
     def sessions(self, instance: Instance, script: Script, seed: int, clients: int) -> list[object]:
         """Return one connection per client: through one bridge, or for SPARQL to the web server."""
         if port := instance.address["web_port"]:
-            asked, facts = json.dumps(endpoint(port)), json.dumps(script.facts())
+            asked = json.dumps(endpoint(port, instance.address["authorization"]))
+            facts = json.dumps(script.facts())
             return [_core.SparqlSession(asked, facts, seed, number) for number in range(clients)]
         properties = {**instance.address["properties"], PATIENCE: str(RETURN_PATIENCE_S)}
         config = session_config(instance.address | {"properties": properties})

@@ -12,7 +12,7 @@ from assay.engines.bridge.link import Link
 from assay.engines.contract import EngineError
 from assay.engines.resources import PORT_TRIES, free_port, ports_taken
 from assay.engines.server_files import read_server_file, write_server_file
-from assay.engines.virtuoso import configuration, statistics
+from assay.engines.virtuoso import configuration, statistics, web
 from assay.engines.virtuoso.connecting import HOST, USER, file_text, filled, run, url_of
 from assay.model.language import SPARQL
 
@@ -92,6 +92,8 @@ def start_server(
     if is_new:
         _make_ours(address, data, is_web=is_web)
     with Link.connect(address) as link:
+        if ports.web is not None:
+            address["authorization"] = web.authorization(link, data, ports.web)
         _log_no_query(link)
         statistics.choose(link, settings.get(configuration.STATISTICS))
     return address
@@ -217,13 +219,22 @@ def _password(data: Path) -> str:
 
 
 def _make_ours(address: Address, data: Path, *, is_web: bool) -> None:
-    """Give a new Virtuoso database a password, and record its initial tables."""
+    """Give a new Virtuoso database a password, and record its initial tables.
+
+    Raises `EngineError` if somebody else logged in with the default password.
+    """
     password = f"p{secrets.token_hex(16)}"
     with Link.connect(address) as link:
+        link.run(filled("password.sql", old=FIRST_PASSWORD, new=password))
+        ((connections,),) = link.text(file_text("connected.sql"))
+        if connections != "1":
+            raise EngineError(
+                f"another program logged in to the new Virtuoso server on port {address['port']} "
+                "before it had a password: end that program, and try again."
+            )
         run(link, file_text("note_tables.sql"))
         if is_web:
             run(link, file_text("triples_update.sql"))
-        link.run(filled("password.sql", old=FIRST_PASSWORD, new=password))
         run(link, file_text("checkpoint.sql"))
     write_server_file(data / PASSWORD_FILE, password)
     address["properties"]["password"] = password

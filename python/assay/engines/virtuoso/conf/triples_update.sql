@@ -1,2 +1,2 @@
--- Whoever asks over the web server of this private server may change what is in it.
+-- Requests to the SPARQL page are executed as this account, which may change data.
 grant SPARQL_UPDATE to "SPARQL"

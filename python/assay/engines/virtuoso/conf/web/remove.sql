@@ -1,0 +1,1 @@
+DB.DBA.VHOST_REMOVE (lpath => '/sparql')
