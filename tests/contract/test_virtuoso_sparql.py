@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import signal
 import tempfile
 import urllib.parse
 import urllib.request
@@ -20,6 +22,7 @@ from assay.engines.plan_reading import PlanAsked, PlaysPrograms
 from assay.engines.virtuoso.connecting import GRAPH, file_text
 from assay.model.language import SPARQL
 from tests.contract.test_virtuoso import SMALL, Started, assert_is_closed_to_sql, engine
+from tests.e2e.conftest import wait_until
 from tests.strangers import listening_ports, shown_by_processes, statuses
 
 if TYPE_CHECKING:
@@ -274,7 +277,18 @@ def test_its_passwords_are_told_to_nobody(started: Asked) -> None:
     assert not any(secret in text for secret in secrets)
 
 
-# Last, for it starts the server again.
+# The last ones start the server again.
+def test_a_server_that_was_killed_is_as_closed_as_before(started: Asked) -> None:
+    os.kill(started.address["pid"], signal.SIGKILL)
+    wait_until(lambda: started.launcher.last_words() is not None, "the server lives")
+    launch = started.product, started.place, started.settings, started.launcher
+    started.engine.restart(*launch, started.address)
+    answers = {request: statuses(started.address["web_port"], *request) for request in REQUESTS}
+    assert {request: seen for request, seen in answers.items() if not seen <= {401, 403}} == {}
+    text = started.over_http("select (count(*) as ?n) { ?s ?p ?o }")
+    assert json.loads(text)["results"]["bindings"][0]["n"]["value"] == str(len(lines()))
+
+
 def test_a_database_that_was_open_is_closed_at_its_next_start(started: Asked) -> None:
     started.launcher.stop()
     (Path(started.address["data"]) / "web-password").unlink()

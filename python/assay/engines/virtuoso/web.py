@@ -74,10 +74,12 @@ def check_closed(port: int) -> None:
         for target in STRANGERS:
             # The server ends a connection with a refusal.
             line.close()
-            if (status := line.ask("GET", target, None, {}).status) not in REFUSED:
+            status = line.ask("GET", target, None, {}).status
+            if status not in REFUSED:
+                page = target.partition("?")[0]
                 raise EngineError(
-                    f"Virtuoso answers {target.partition('?')[0]} without a password (HTTP "
-                    f"{status}): use the version of Virtuoso that Assay installs."
+                    f"Virtuoso answers {page} without a password (HTTP {status}): use the version "
+                    "of Virtuoso that Assay installs."
                 )
     except OSError as error:
         raise EngineError(
