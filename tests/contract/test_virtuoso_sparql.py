@@ -16,9 +16,11 @@ import pyarrow as pa
 import pytest
 
 from assay.analysis.counters.meters import activity_line, parse_activity
-from assay.engines.contract import EngineError, Instance, Speaks, tell_nobody
+from assay.engines.bridge.link import Link
+from assay.engines.contract import Address, EngineError, Instance, Speaks, tell_nobody
 from assay.engines.loading import LoadsTriples
 from assay.engines.plan_reading import PlanAsked, PlaysPrograms
+from assay.engines.virtuoso import server
 from assay.engines.virtuoso.connecting import GRAPH, file_text
 from assay.model.language import SPARQL
 from tests.contract.test_virtuoso import SMALL, Started, assert_is_closed_to_sql, engine
@@ -26,7 +28,7 @@ from tests.e2e.conftest import wait_until
 from tests.strangers import listening_ports, shown_by_processes, statuses
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 KNOWS = "http://example.org/knows"
 PEOPLE, FRIENDS = 400, 5
@@ -300,3 +302,38 @@ def test_a_database_that_was_open_is_closed_at_its_next_start(started: Asked) ->
     assert statuses(started.address["web_port"], *REQUESTS[0]) == {401}
     text = started.over_http("select (count(*) as ?n) { ?s ?p ?o }")
     assert json.loads(text)["results"]["bindings"][0]["n"]["value"] == str(len(lines()))
+
+
+def log_in(address: Address) -> None:
+    """Logs in with the default password of a new database."""
+    Link.connect({**address, "properties": {"user": "dba", "password": "dba"}}).close()
+
+
+def look(address: Address) -> None:
+    """Sends requests to the web server."""
+    statuses(address["web_port"], "GET", "/")
+
+
+@pytest.mark.parametrize(
+    ("intrude", "message"),
+    [
+        (log_in, "another program logged in to the new Virtuoso server on port"),
+        (look, r"another program used Virtuoso's new web server \(6 requests\)"),
+    ],
+)
+def test_a_database_that_somebody_used_before_it_was_closed_is_given_up(
+    intrude: Callable[[Address], None], message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_ours = server._make_ours
+
+    def make_ours_late(address: Address, data: Path, *, is_web: bool) -> None:
+        intrude(address)
+        make_ours(address, data, is_web=is_web)
+
+    monkeypatch.setattr(server, "_make_ours", make_ours_late)
+    root = Path(tempfile.mkdtemp(prefix="assay-"))
+    root.chmod(0o755)
+    made = Asked(root)
+    with made.guardian, pytest.raises(EngineError, match=message):
+        made.start(**SMALL)
+    shutil.rmtree(root)

@@ -58,8 +58,8 @@ def _close(link: Link, accepted: str) -> None:
     ((requests,),) = link.text(file_text("web/requests.sql"))
     if requests != "0":
         raise EngineError(
-            f"another program sent {requests} requests to Virtuoso's new web server before it had "
-            "a password: end that program, and try again."
+            f"another program used Virtuoso's new web server ({requests} requests) before it had a "
+            "password: end that program, and try again."
         )
     run(link, file_text("checkpoint.sql"))
 
