@@ -43,7 +43,7 @@ help: ## list the targets
 	@touch $@
 
 # Only engines behind JDBC need it: without a Java compiler it is told, and all else is there.
-$(BRIDGE)/bridge.jar: .venv/.packages $(BRIDGE)/build.py $(wildcard $(BRIDGE)/java/*.java)
+$(BRIDGE)/bridge.jar: .venv/.packages $(BRIDGE)/build.py $(wildcard python/assay/engines/*/java/*.java python/assay/engines/*/java/stubs/*.java)
 	$(BIN)/python python/assay/engines/bridge/build.py --optional
 
 setup: .venv/.core $(BRIDGE)/bridge.jar ## virtual environment and release build of the core: .venv/bin/assay

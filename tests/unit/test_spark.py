@@ -70,6 +70,9 @@ class TestSettings:
                 "local",
                 r"Assay itself sets spark\.master on a private cluster: remove it",
             ),
+            ("spark.authenticate", "false", r"sets spark\.authenticate on a private"),
+            ("spark.authenticate.secret", "x", r"sets spark\.authenticate\.secret on a private"),
+            ("spark.ui.filters", "x", r"sets spark\.ui\.filters on a private"),
             (
                 "spark.executor.cores",
                 "2",

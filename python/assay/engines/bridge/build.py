@@ -1,4 +1,7 @@
-"""Builds the JDBC bridge's jar from its source: `python build.py [--optional] [FILE.jar]`.
+"""Builds the jar of all Java classes of Assay: `python build.py [--optional] [FILE.jar]`.
+
+The jar has the JDBC bridge, and classes of engines from their folders `java/`. Interfaces that
+these classes implement are declared in `java/stubs/`; stubs are left out of the jar.
 
 The build uses the host's `javac`, or else Eclipse's compiler, which `mvn` downloads and any Java
 runtime executes. This file imports nothing of Assay, so that it can run before anything is
@@ -17,6 +20,7 @@ import zipfile
 from pathlib import Path
 
 HERE = Path(__file__).parent
+SOURCES, STUBS = "*/java/*.java", "*/java/stubs/*.java"
 JAR = HERE / "bridge.jar"
 RELEASE = "17"
 OPTIONAL = "--optional"
@@ -34,7 +38,7 @@ class NoCompilerError(Exception):
 
 
 def main(arguments: list[str]) -> int:
-    """Build the JDBC bridge's jar.
+    """Build the jar.
 
     With `--optional` a missing compiler is not an error.
     """
@@ -51,18 +55,20 @@ def main(arguments: list[str]) -> int:
 
 
 def build(jar: Path) -> None:
-    """Compile the JDBC bridge's Java sources into a jar.
+    """Compile the Java sources of the JDBC bridge and of engines into a jar.
 
     Raises:
         NoCompilerError: If the host has no compiler.
         subprocess.CalledProcessError: If the compiler refuses the sources.
     """
-    sources = sorted(map(str, (HERE / "java").glob("*.java")))
+    sources, stubs = (sorted(map(str, HERE.parent.glob(files))) for files in (SOURCES, STUBS))
     with tempfile.TemporaryDirectory() as place:
-        classes = Path(place) / "classes"
+        classes, declared = Path(place) / "classes", Path(place) / "stubs"
         classes.mkdir()
+        declared.mkdir()
         compiler = _compiler(Path(place))
-        _run([*compiler, "-d", str(classes), *sources])
+        _run([*compiler, "-d", str(declared), *stubs])
+        _run([*compiler, "-cp", str(declared), "-d", str(classes), *sources])
         partial = jar.with_suffix(".partial")
         with zipfile.ZipFile(partial, "w") as archive:
             for file in sorted(classes.rglob("*.class")):

@@ -21,8 +21,9 @@ OF_OURS = {WORKERS: "2", CORES: "1"}
 DRIVER_MEMORY, EXECUTOR_MEMORY = "spark.driver.memory", "spark.executor.memory"
 HEAPS = {DRIVER_MEMORY: "768m", EXECUTOR_MEMORY: "640m"}
 WORKERS_MAX = 64
-# Settings that Assay controls, such as ports, directories and reporting.
+# Settings that Assay controls, such as ports, directories, secrets and reporting.
 OURS = (
+    "spark.acls.enable",
     "spark.app.name",
     "spark.driver.bindAddress",
     "spark.driver.host",
@@ -38,9 +39,11 @@ OURS = (
     "spark.sql.warehouse.dir",
     "spark.submit.deployMode",
     "spark.ui.enabled",
+    "spark.ui.filters",
     "spark.ui.liveUpdate.period",
     "spark.ui.port",
 )
+OF_SECRETS = "spark.authenticate"
 # Prefixes of composed names, and of names that Spark passes to other components.
 OPEN = ("spark.hadoop.", "spark.executorEnv.", "spark.metrics.conf.", "spark.sql.catalog.")
 _OF_MODULES = re.compile(r"spark\.(?:rpc|shuffle|files)\.io\.\w+")
@@ -66,7 +69,7 @@ class Shape:
 def check(settings: Mapping[str, str], programs: Programs) -> None:
     """Raise `EngineError` for a Spark setting that is unknown or controlled by Assay."""
     for name in settings:
-        if name in OURS:
+        if name in OURS or name.startswith(OF_SECRETS):
             instead = f" {WORKERS} and {CORES} determine the number of executors."
             raise EngineError(
                 f"Assay itself sets {name} on a private cluster: remove it, or start the cluster "

@@ -24,6 +24,8 @@ _SETTING = re.compile(r"[\w.-]+")
 # Default port of a driver's web interface.
 PORT_UI = 4040
 UI = "ui"
+# Key of an address with the token for the web pages of a private cluster.
+TOKEN = "pages_token"  # noqa: S105 - where it is, not what it is
 FORM = (
     "write it as hive2://HOST:PORT/DATABASE for a running Thrift server; behind a question mark"
     f" {UI}=HOST:{PORT_UI} for its driver's pages, which tell of its nodes, and settings of its"

@@ -65,7 +65,7 @@ class SparkCounters:
 
     def __init__(self, address: Address) -> None:
         self._address = address
-        self._rest = Rest(*address["ui"]) if "ui" in address else None
+        self._rest = Rest.of(address) if "ui" in address else None
         self._ended: Sums = {}
         # First stage that was not read yet; a running driver may have thousands of earlier ones.
         self._next: int | None = 0 if address["ours"] else None

@@ -21,7 +21,7 @@ from assay.engines.obtaining import obtain
 from assay.engines.own_tables import OwnTables
 from assay.engines.spark import configuration, tables
 from assay.engines.spark.classes import with_classes
-from assay.engines.spark.connecting import UI, file_text, read_dsn
+from assay.engines.spark.connecting import TOKEN, UI, file_text, read_dsn
 from assay.engines.spark.counters import SparkCounters
 from assay.engines.spark.executors import DRIVER, workers_of
 from assay.engines.spark.explaining import SparkPlans
@@ -203,7 +203,7 @@ def _fetched(instance: Instance, path: str) -> Any:  # noqa: ANN401 - JSON
         return None
     host, port = instance.address["ui"]
     try:
-        return fetch(host, port, path)
+        return fetch(host, port, path, instance.address.get(TOKEN))
     except (OSError, ValueError) as error:
         raise EngineError(
             f"{error}. Check that Spark's driver serves its web interface at {host}:{port}, and "

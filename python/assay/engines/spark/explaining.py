@@ -38,7 +38,7 @@ class SparkPlans:
     def __init__(self, address: Address) -> None:
         self._link = Link.connect(address)
         self._is_ours = bool(address["ours"])
-        self._rest = Rest(*address.get("ui", (HOST, 0)))
+        self._rest = Rest.of({"ui": (HOST, 0), **address})
 
     def explain(
         self, statements: Sequence[tuple[str, Sequence[object]]], limit_s: float

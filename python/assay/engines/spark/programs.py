@@ -26,6 +26,7 @@ _NAMED_IN = re.compile(
     r"network/util/TransportConf|sql/hive/HiveUtils\$).*\.class|"
     r"org/apache/spark/(?:network/util/TransportConf|SparkConf\$)\.class"
 )
+_FILTER = "org/apache/spark/ui/JWSFilter.class"
 _NAMED_JARS = ("spark-core", "spark-catalyst", "spark-sql-api", "spark-hive_", "spark-network")
 _NAME = re.compile(rb"(?<![\w.])spark(?:\.[A-Za-z][\w-]*)+")
 # Java packages that Spark accesses internally, opened as by its own launcher.
@@ -118,13 +119,30 @@ class Programs:
         archive = [f"-XX:SharedArchiveFile={self.classes}"] if self.classes else []
         return ["-XX:+UseSerialGC", "-XX:-UsePerfData", "-Xlog:disable", *archive]
 
-    def command(self, heap: str, main: list[str], properties: dict[str, str]) -> list[str]:
-        """Return the command of one Spark process with its heap, main class and options."""
+    def command(
+        self,
+        heap: str,
+        main: list[str],
+        properties: dict[str, str],
+        options: Path | None = None,
+        jar: Path | None = None,
+    ) -> list[str]:
+        """Return the command of one Spark process.
+
+        Args:
+            heap: Size of its heap.
+            main: Its main class and that class's options.
+            properties: Its Java properties.
+            options: File with further options, which the command does not show.
+            jar: A further jar; it is the last one, so that the archive of classes still fits.
+        """
         opened = [f"--add-opens={package}=ALL-UNNAMED" for package in _OPENED]
         definitions = [f"-D{name}={value}" for name, value in properties.items()]
         reached = ["-Djdk.reflect.useDirectMethodHandle=false", f"-Xmx{heap}"]
         java = [str(self.java), *self.shared, *opened, *reached, *definitions]
-        return [*java, "-cp", self.class_path, *main]
+        hidden = [] if options is None else [f"@{options}"]
+        classes = self.class_path if jar is None else f"{self.class_path}:{jar}"
+        return [*java, *hidden, "-cp", classes, *main]
 
     def jdbc(self) -> list[Path]:
         """Return the jars of Spark's JDBC driver.
@@ -138,6 +156,17 @@ class Programs:
                 "Spark that was built with the Thrift server, such as the one of PyPI."
             )
         return jars
+
+    def check_filter(self) -> None:
+        """Raise `EngineError` if this Spark cannot refuse requests for its web pages."""
+        (core,) = self._jars.glob(f"spark-core_{self._core['scala']}-{self.version}.jar")
+        with zipfile.ZipFile(core) as archive:
+            has_filter = _FILTER in archive.namelist()
+        if not has_filter or not any(self._jars.glob("jjwt-impl-*.jar")):
+            raise EngineError(
+                f"Spark {self.version} serves its web pages without authentication, because it has "
+                "no JWSFilter: choose a Spark that has it, such as the one of PyPI."
+            )
 
     @cached_property
     def settings(self) -> frozenset[str]:

@@ -6,9 +6,14 @@ Both interfaces are read without a Spark library, and only from addresses of the
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from assay.engines.network.http_line import HttpLine
+from assay.engines.network.tokens import bearer
+from assay.engines.spark.connecting import TOKEN
+
+if TYPE_CHECKING:
+    from assay.engines.contract import Address
 
 PATIENCE_S = 20.0
 OK, MISSING = 200, 404
@@ -19,11 +24,19 @@ class Rest:
 
     Args:
         host, port: Address of the driver's web interface.
+        token: Token that a private cluster requires; None for other clusters.
     """
 
-    def __init__(self, host: str, port: int) -> None:
+    def __init__(self, host: str, port: int, token: str | None = None) -> None:
         self._line = HttpLine(host, port, PATIENCE_S)
+        self._headers = bearer(token)
         self._application: str | None = None
+
+    @classmethod
+    def of(cls, address: Address) -> Rest:
+        """Return a reader for the driver of a cluster whose address has its web interface."""
+        host, port = address["ui"]
+        return cls(host, port, address.get(TOKEN))
 
     def get(self, path: str) -> Any:  # noqa: ANN401 - JSON
         """Return the JSON at a path of the Spark API; None if it does not exist.
@@ -43,13 +56,13 @@ class Rest:
 
     def _asked(self, path: str) -> Any:  # noqa: ANN401 - JSON
         try:
-            answer = self._line.ask("GET", path, None, {})
+            answer = self._line.ask("GET", path, None, self._headers)
         except TimeoutError as error:
             raise OSError(f"Spark's driver does not tell its state: {error}") from error
         except OSError:
             # The server closes a connection that was idle for long.
             try:
-                answer = self._line.ask("GET", path, None, {})
+                answer = self._line.ask("GET", path, None, self._headers)
             except OSError as error:
                 raise OSError(f"Spark's driver does not tell its state: {error}") from error
         if answer.status == MISSING:
@@ -59,23 +72,23 @@ class Rest:
         return _read(answer.body)
 
 
-def fetch(host: str, port: int, path: str) -> Any:  # noqa: ANN401 - JSON
+def fetch(host: str, port: int, path: str, token: str | None = None) -> Any:  # noqa: ANN401 - JSON
     """Return the JSON of one page of a Spark driver.
 
     Raises `OSError`, and `ValueError` if the answer is not JSON.
     """
-    rest = Rest(host, port)
+    rest = Rest(host, port, token)
     try:
         return rest.get(path)
     finally:
         rest.close()
 
 
-def master_state(host: str, port: int) -> dict[str, Any]:
-    """Return the state of a Spark master and its workers."""
+def master_state(host: str, port: int, token: str) -> dict[str, Any]:
+    """Return the state of the master and the workers of a private Spark cluster."""
     line = HttpLine(host, port, PATIENCE_S)
     try:
-        state: dict[str, Any] = _read(line.ask("GET", "/json/", None, {}).body)
+        state: dict[str, Any] = _read(line.ask("GET", "/json/", None, bearer(token)).body)
     except ValueError as error:
         raise OSError(f"Spark's master does not tell its state: {error}") from error
     finally:

@@ -13,7 +13,8 @@ from assay.engines.contract import EngineError
 from assay.engines.resources import PORT_TRIES, free_port, ports_taken
 from assay.engines.spark import tables
 from assay.engines.spark.configuration import COLLECTS, shape_of, spark_settings
-from assay.engines.spark.connecting import url_of
+from assay.engines.spark.connecting import TOKEN, url_of
+from assay.engines.spark.credentials import USER, make_credentials
 from assay.engines.spark.executors import DRIVER
 from assay.engines.spark.programs import HOST
 from assay.engines.spark.rest import fetch, master_state
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
     from assay.engines.contract import Address, Launcher, Place
     from assay.engines.spark.configuration import Shape
+    from assay.engines.spark.credentials import Credentials
     from assay.engines.spark.programs import Programs
 
 TITLE = "Spark"
@@ -50,14 +52,16 @@ def start_cluster(
     Raises:
         EngineError: If a process ends. The error message has its last output.
     """
+    programs.check_filter()
     shape, scratch = shape_of(settings), launcher.scratch
     lake = place.data / LAKE
     for directory in (lake, scratch / WORK, scratch / LOCAL, scratch / HOME):
         directory.mkdir(mode=0o755, parents=True, exist_ok=True)
         launcher.own(directory)
+    credentials = make_credentials(launcher)
     for _ in range(PORT_TRIES):
-        address = _address(shape, lake)
-        output = _started(programs, shape, settings, launcher, address)
+        address = _address(shape, lake, credentials)
+        output = _started(programs, shape, settings, launcher, address, credentials)
         if output is None:
             break
         if not any(taken in output for taken in PORT_TAKEN):
@@ -72,17 +76,18 @@ def start_cluster(
     return address
 
 
-def _address(shape: Shape, lake: Path) -> Address:
+def _address(shape: Shape, lake: Path, credentials: Credentials) -> Address:
     port, page, asked, master, master_page = (free_port(HOST) for _ in range(5))
     return {
         "url": url_of(HOST, asked),
-        "properties": {},
+        "properties": {"user": USER, "password": credentials.password},
         "setup": [],
         "ours": True,
         "lake": str(lake),
         "port": asked,
         "driver_port": port,
         "ui": [HOST, page],
+        TOKEN: credentials.token,
         "master_port": master,
         "master_page_port": master_page,
         "worker_pages": [free_port(HOST) for _ in range(shape.workers)],
@@ -96,6 +101,7 @@ def _started(
     settings: Mapping[str, str],
     launcher: Launcher,
     address: Address,
+    credentials: Credentials,
 ) -> str | None:
     """Start all Spark processes; return the last output of one that ended, or None.
 
@@ -106,8 +112,15 @@ def _started(
     environment = programs.environment | {"HOME": str(scratch / HOME)}
     environment["SPARK_LOCAL_DIRS"] = str(scratch / LOCAL)
 
-    def node(name: str, heap: str, main: list[str], properties: Mapping[str, str]) -> int:
-        command = programs.command(heap, main, temporary | dict(properties))
+    def node(
+        name: str,
+        heap: str,
+        main: list[str],
+        properties: Mapping[str, str],
+        jar: Path | None = None,
+    ) -> int:
+        options = credentials.options
+        command = programs.command(heap, main, temporary | dict(properties), options, jar)
         return launcher.serve_node(name, command, environment, "SIGTERM", STOP_GRACE_S)
 
     listens = ["--host", HOST, "--port", str(address["master_port"])]
@@ -124,15 +137,18 @@ def _started(
         main = [WORKER_CLASS, "--host", HOST, *size, *work, url]
         pids[f"worker-{number}"] = node(f"worker-{number}", SMALL_HEAP, main, {})
     driver_properties = _driver_properties(programs, shape, settings, address, scratch) | {
-        "spark.master": url
+        "spark.master": url,
+        **credentials.thrift_properties,
     }
     asked = [
         "--hiveconf",
         f"hive.server2.thrift.port={address['port']}",
         "--hiveconf",
         f"hive.server2.thrift.bind.host={HOST}",
+        *credentials.thrift_options,
     ]
-    pids[DRIVER] = node(DRIVER, shape.driver_heap, [DRIVER_CLASS, *asked], driver_properties)
+    main = [DRIVER_CLASS, *asked]
+    pids[DRIVER] = node(DRIVER, shape.driver_heap, main, driver_properties, credentials.jar)
     address["pids"] = pids
     ready = _await(lambda: _is_ready(address, shape), launcher, "all executors")
     return ready or _await(lambda: _listens(address), launcher, "the driver")
@@ -179,7 +195,7 @@ def _held_mib(shape: Shape) -> int:
 def _workers(address: Address) -> tuple[bool, int]:
     """Return whether the Spark master answers, and the number of live workers."""
     try:
-        state = master_state(HOST, address["master_page_port"])
+        state = master_state(HOST, address["master_page_port"], address[TOKEN])
     except OSError:
         return False, 0
     return True, sum(worker["state"] == "ALIVE" for worker in state["workers"])
@@ -189,7 +205,7 @@ def _is_ready(address: Address, shape: Shape) -> bool:
     if _workers(address)[1] < shape.workers:
         return False
     try:
-        executors = fetch(HOST, address["ui"][1], "executors") or []
+        executors = fetch(HOST, address["ui"][1], "executors", address[TOKEN]) or []
     except (OSError, LookupError, ValueError):
         return False
     there = [
