@@ -6,14 +6,20 @@ node.
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import signal
 from pathlib import Path
+from urllib.parse import urlencode
 
 import pytest
 
+from assay.engines.network.tokens import signed_token
+from assay.engines.trino.connecting import TOKEN, TRUSTED
+from assay.engines.trino.credentials import CERTIFICATE_FILE, KEY_FILE
 from tests.e2e.conftest import Lab, wait_for_phase
+from tests.e2e.strangers import files_with
 from tests.products import installed
 
 ENGINE = ["--engine", "trino", "--scale", "0.01"]
@@ -28,10 +34,15 @@ def _brought() -> None:
     installed("trino")
 
 
-def coordinator_port(lab: Lab) -> str:
+def address_with_token(lab: Lab) -> str:
+    """The address of a run's own cluster, with a token that is signed by the cluster's key."""
     (file,) = lab.instances.glob("*/server/coordinator/config.properties")
     properties = dict(line.split("=", 1) for line in file.read_text(encoding="utf-8").splitlines())
-    return properties["http-server.http.port"]
+    secrets = file.parents[1] / "credentials"
+    key = base64.b64decode((secrets / KEY_FILE).read_text("ascii"))
+    given = {TOKEN: signed_token(key, "someone"), TRUSTED: secrets / CERTIFICATE_FILE}
+    port = properties["http-server.https.port"]
+    return f"trino://someone@127.0.0.1:{port}/lake/assay?{urlencode(given)}"
 
 
 def nodes_of(run: Path) -> dict[str, int]:
@@ -43,10 +54,11 @@ def nodes_of(run: Path) -> dict[str, int]:
 def test_a_cluster_is_loaded_asked_by_another_run_and_loses_a_node(server_lab: Lab) -> None:
     started = server_lab.begin(*MEASURING)
     own = wait_for_phase(server_lab, started, "measured", START_PATIENCE_S)
-    dsn = f"trino://someone@127.0.0.1:{coordinator_port(server_lab)}/lake/assay"
+    dsn = address_with_token(server_lab)
     asked = server_lab.document(
         "run", "tpch", "--dsn", dsn, "--scale", "0.01", *QUERY, "--min-time", "1s"
     )
+    assert files_with([dsn.split(f"{TOKEN}=")[1].split("&")[0]], Path(asked["path"])) == []
     assert asked["engine"] == "trino"
     answers = next(check for check in asked["checks"] if check["check"] == "answers")
     assert (answers["verdict"], answers["reason"][:6]) == ("valid", "1 of 1"), answers

@@ -24,6 +24,7 @@ from assay.engines.postgresql import server as postgresql_server
 from assay.engines.server_files import read_server_file, write_server_file
 from assay.engines.trino import loading as trino_loading
 from assay.engines.trino import server as trino_server
+from assay.engines.trino.credentials import Credentials
 from assay.engines.virtuoso import activity as virtuoso_activity
 from assay.engines.virtuoso import loading as virtuoso_loading
 from assay.engines.virtuoso.server import LOADING
@@ -201,6 +202,10 @@ class TestBridge:
 class TestTrino:
     programs = SimpleNamespace(plugin=Path("/nowhere/hive"))
 
+    def directory(self, settings: dict[str, str], scratch: Path) -> Path:
+        secrets, ports = Credentials("a.b.c", "secret", scratch), trino_server.Ports(8080, 8443)
+        return trino_server._directory("worker-1", ports, settings, launcher(scratch), secrets)
+
     def test_links_in_the_places_of_its_directories_are_replaced(
         self, scratch: Path, foreign: Path
     ) -> None:
@@ -209,7 +214,7 @@ class TestTrino:
             (scratch / name).symlink_to(foreign)
         settings = {"workers": "1", "heap": "1GB"}
         trino_server._lay_out(self.programs, scratch / "lake", settings, launcher(scratch))  # type: ignore[arg-type]
-        place = trino_server._directory("worker-1", 8080, settings, launcher(scratch))
+        place = self.directory(settings, scratch)
         assert unchanged(foreign)
         assert place == scratch / "worker-1"
         assert sorted(path.name for path in place.iterdir()) == ["config.properties", "tmp"]
@@ -219,7 +224,7 @@ class TestTrino:
 
     def test_files_of_an_earlier_node_are_removed(self, scratch: Path) -> None:
         (scratch / "worker-1" / "inner").mkdir(parents=True)
-        place = trino_server._directory("worker-1", 8080, {}, launcher(scratch))
+        place = self.directory({}, scratch)
         assert not (place / "inner").exists()
 
     def test_a_table_is_not_loaded_through_a_link(self, scratch: Path, foreign: Path) -> None:

@@ -299,6 +299,9 @@ class TestSettings:
             ("heap", "100MB", r"the minimum is 384MB\."),
             ("heap", "lots", "such as 1GB"),
             ("discovery.uri", "http://x", r"sets discovery\.uri itself"),
+            ("management.user", "admin", r"sets management\.user itself"),
+            ("http-server.authentication.type", "INSECURE", "itself"),
+            ("web-ui.enabled", "true", "itself"),
             ("exchange.max-buffer-size", "1MB\nnode.id=x", "one line"),
         ],
     )

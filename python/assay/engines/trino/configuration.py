@@ -18,7 +18,7 @@ OF_OURS = (WORKERS, HEAP)
 WORKERS_MAX = 64
 # Prefixes of the catalog's properties; a node's own properties never have them.
 OF_CATALOG = ("hive.", "parquet.", "orc.")
-# Settings that Assay controls: addresses and identities of nodes.
+# Settings that Assay controls: addresses and identities of nodes, and who may send requests.
 PLACES = (
     "catalog.config-dir",
     "coordinator",
@@ -29,6 +29,8 @@ PLACES = (
     "hive.storage-format",
     "http-server.http.port",
     "http-server.log.path",
+    "http-server.process-forwarded",
+    "internal-communication.shared-secret",
     "log.path",
     "node.bind-ip",
     "node.data-dir",
@@ -36,6 +38,15 @@ PLACES = (
     "node.id",
     "node.internal-address",
     "plugin.dir",
+)
+ACCESS = (
+    "http-server.admin.",
+    "http-server.authentication.",
+    "http-server.https.",
+    "internal-communication.https.",
+    "jmx.",
+    "management.",
+    "web-ui.",
 )
 _HEAP = re.compile(r"(\d+)\s*([MG])B?", re.IGNORECASE)
 HEAP_MIN_MB, MB_PER_GB = 384, 1024
@@ -54,7 +65,7 @@ def check(settings: Mapping[str, str], programs: Programs) -> None:
     for name, value in settings.items():
         if name in OF_OURS:
             continue
-        if name in PLACES:
+        if name in PLACES or name.startswith(ACCESS):
             raise EngineError(f"Assay sets {name} itself when it starts the nodes: remove it.")
         if "\n" in value or not value.strip():
             raise EngineError(

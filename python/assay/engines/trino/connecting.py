@@ -1,8 +1,9 @@
 """Connects to a Trino cluster: by JDBC, and by its HTTP interface.
 
 Keys of an address besides those of `assay.engines.bridge.addresses`: `rest` (the coordinator's HTTP
-address), `catalog`, `schema`; for a private cluster also `pids` and `logs` of its nodes, and
-`lake`.
+address), `catalog`, `schema`, `trusted` (a file of certificates, or None); for a private cluster
+also `pids` and `logs` of its nodes, and `lake`. A private cluster is authenticated by the driver's
+property `accessToken`.
 """
 
 from __future__ import annotations
@@ -12,12 +13,14 @@ import http.client
 import json
 import re
 import ssl
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
 
 from assay.engines.contract import EngineError
 from assay.engines.network.http_line import ANSWER_BYTES_MAX, HttpLine
+from assay.engines.network.tokens import bearer
 from assay.engines.sql_text import with_fields
 from assay.engines.typed_password import password_for
 
@@ -37,8 +40,10 @@ USER, CATALOG, SCHEMA = "assay", "lake", "assay"
 SCHEME, PORT, PORT_TLS = "trino", 8080, 8443
 PASSWORD_VARIABLE = "TRINO_PASSWORD"  # noqa: S105 - where it is, not what it is
 SESSION = "sessionProperties"
-# Parameter of a DSN that Assay reads; all others go to the driver.
-TLS = "SSL"
+# Parameters of a DSN that Assay reads, too; all others only go to the driver.
+TLS, TRUSTED, TOKEN = "SSL", "SSLTrustStorePath", "accessToken"
+# A private cluster accepts a token over loopback as if it came over TLS.
+FORWARDED = {"X-Forwarded-Proto": "https"}
 PATIENCE_S = 20.0
 
 
@@ -71,8 +76,8 @@ def url_of(host: str, port: int, path: str, parameters: Mapping[str, str] | None
 def read_dsn(dsn: str) -> Address:
     """Return the Trino address in `trino://user[:password]@host:port/catalog/schema`.
 
-    A password, including one in TRINO_PASSWORD, is sent over TLS only. Parameters after a `?` are
-    passed to the driver.
+    A password, including one in TRINO_PASSWORD, is sent over TLS only, and so is the parameter
+    `accessToken`. Parameters after a `?` are passed to the driver.
 
     Raises:
         EngineError: If the text is not a valid DSN. The error message does not quote it.
@@ -87,13 +92,16 @@ def read_dsn(dsn: str) -> Address:
         raise EngineError(_unread())
     parameters = dict(parse_qsl(url.query))
     password = password_for(unquote(url.password or "") or None, PASSWORD_VARIABLE)
-    is_tls = password is not None or parameters.get(TLS) == "true"
+    token = parameters.pop(TOKEN, None)
+    is_tls = password is not None or token is not None or parameters.get(TLS) == "true"
     port = port or (PORT_TLS if is_tls else PORT)
     user = unquote(url.username or USER)
     shown = f"[{host}]" if ":" in host else host
+    properties = {"user": user, "password": password, TOKEN: token}
     return {
         "url": url_of(shown, port, url.path, parameters | ({TLS: "true"} if is_tls else {})),
-        "properties": {"user": user} | ({"password": password} if password else {}),
+        "properties": {name: value for name, value in properties.items() if value},
+        "trusted": parameters.get(TRUSTED),
         "rest": f"{'https' if is_tls else 'http'}://{shown}:{port}",
         "catalog": unquote(parts[0]),
         "schema": unquote(parts[1]),
@@ -133,27 +141,45 @@ class Rest:
     Args:
         base: URL of the node, such as `http://127.0.0.1:8080`.
         user: Name of the user.
-        password: Password of the user; None without one.
+        password, token: Password of the user, or a token; None without one.
+        trusted: File of certificates that are trusted, too; None without one.
 
     Attributes:
         headers: Headers of each request.
     """
 
-    def __init__(self, base: str, user: str, password: str | None) -> None:
+    def __init__(
+        self,
+        base: str,
+        user: str,
+        password: str | None,
+        *,
+        token: str | None = None,
+        trusted: str | None = None,
+    ) -> None:
         url = urlsplit(base)
-        tls = ssl.create_default_context() if url.scheme == "https" else None
+        tls = _tls(trusted) if url.scheme == "https" else None
         self._line = HttpLine(url.hostname or HOST, url.port, PATIENCE_S, tls=tls)
-        self.headers = {"X-Trino-User": user, "Accept": "application/json"}
+        self.headers = {"X-Trino-User": user, "Accept": "application/json", **bearer(token)}
         if password is not None:
             pair = base64.b64encode(f"{user}:{password}".encode()).decode()
             self.headers["Authorization"] = f"Basic {pair}"
 
     @classmethod
     def of(cls, address: Address, base: str | None = None) -> Rest:
-        """Return a client of a Trino node; a password is sent over TLS only."""
+        """Return a client of a Trino node.
+
+        Passwords and tokens are sent over TLS, or to a private cluster, which is on loopback.
+        """
         properties, place = address["properties"], base or address["rest"]
-        is_tls = place.startswith("https:")
-        return cls(place, properties["user"], properties.get("password") if is_tls else None)
+        user, password, token = (properties.get(name) for name in ("user", "password", TOKEN))
+        if place.startswith("https:"):
+            return cls(place, user, password, token=token, trusted=address.get("trusted"))
+        if "pids" not in address:
+            return cls(place, user, None)
+        client = cls(place, user, None, token=token)
+        client.headers |= FORWARDED
+        return client
 
     def get(self, path: str) -> Any:  # noqa: ANN401 - whatever the node tells
         """Return the Trino node's answer to a GET request, parsed from JSON.
@@ -227,6 +253,16 @@ def _answer(answers: BinaryIO, path: str) -> Any:  # noqa: ANN401 - whatever the
     if len(status) < 2 or status[1] != b"200" or length is None:  # noqa: PLR2004 - version and status
         raise ValueError(f"the request for {path} failed with HTTP status {status!r}")
     return json.loads(answers.read(length))
+
+
+def _tls(trusted: str | None) -> ssl.SSLContext:
+    """Return how to encrypt: with the host's trusted certificates and those of a file."""
+    context = ssl.create_default_context()
+    if trusted is not None:
+        # Java's own format of this file is for the driver only; verification then fails, if needed.
+        with suppress(OSError):
+            context.load_verify_locations(trusted)
+    return context
 
 
 def bean(name: str, attribute: str) -> str:

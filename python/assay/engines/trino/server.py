@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from assay.engines.bridge.beside import start_bridge
 from assay.engines.bridge.link import Link
@@ -19,12 +19,25 @@ from assay.engines.server_files import (
     write_server_file,
 )
 from assay.engines.trino import configuration
-from assay.engines.trino.connecting import CATALOG, HOST, SCHEMA, USER, Rest, file_text, url_of
+from assay.engines.trino.connecting import (
+    CATALOG,
+    HOST,
+    SCHEMA,
+    TLS,
+    TOKEN,
+    TRUSTED,
+    USER,
+    Rest,
+    file_text,
+    url_of,
+)
+from assay.engines.trino.credentials import make_credentials
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from assay.engines.contract import Address, Launcher, Place
+    from assay.engines.trino.credentials import Credentials
     from assay.engines.trino.programs import Programs
 
 COORDINATOR, WORKER = "coordinator", "worker"
@@ -49,6 +62,13 @@ MENDS = {
     "Invalid value": "a value of --set is none that the property takes",
     "OutOfMemoryError": "a node's heap is too small (--set heap=2GB)",
 }
+
+
+class Ports(NamedTuple):
+    """The ports of a Trino coordinator: for nodes and counters, and for JDBC over TLS."""
+
+    plain: int
+    tls: int
 
 
 def start_cluster(
@@ -76,15 +96,17 @@ def start_cluster(
     lake.mkdir(mode=0o755, exist_ok=True)
     launcher.own(lake)
     _lay_out(programs, lake, settings, launcher)
+    credentials = make_credentials(launcher)
     names = [f"{WORKER}-{number + 1}" for number in range(configuration.workers_of(settings))]
-    port, pids = _listening(programs, java, settings, names, launcher)
+    ports, pids = _listening(programs, java, settings, names, launcher, credentials)
+    trusted = {TLS: "true", TRUSTED: str(credentials.certificate)}
     # The bridge's Java starts in parallel with the nodes, which take longer.
     socket = start_bridge(launcher, java, [driver])
     address: Address = {
         "socket": str(socket),
-        "url": url_of(HOST, port, f"/{CATALOG}/{SCHEMA}"),
-        "properties": {"user": USER},
-        "rest": f"http://{HOST}:{port}",
+        "url": url_of(HOST, ports.tls, f"/{CATALOG}/{SCHEMA}", trusted),
+        "properties": {"user": USER, TOKEN: credentials.token},
+        "rest": f"http://{HOST}:{ports.plain}",
         "catalog": CATALOG,
         "schema": SCHEMA,
         "pids": pids,
@@ -124,36 +146,43 @@ def _listening(
     settings: Mapping[str, str],
     workers: list[str],
     launcher: Launcher,
-) -> tuple[int, dict[str, int]]:
-    """Start the Trino coordinator, then its workers; return port and process ids."""
+    credentials: Credentials,
+) -> tuple[Ports, dict[str, int]]:
+    """Start the Trino coordinator, then its workers; return ports and process ids."""
     for _ in range(PORT_TRIES):
-        port = free_port(HOST)
+        ports = Ports(free_port(HOST), free_port(HOST))
         pids = {}
         for name in (COORDINATOR, *workers):
-            directory = _directory(name, port, settings, launcher)
+            directory = _directory(name, ports, settings, launcher, credentials)
             argv = _command(programs, java, directory, name, settings)
             environment = inherited() | {"HOME": str(directory)}
             pids[name] = launcher.serve_node(name, argv, environment, STOP_SIGNAL, STOP_GRACE_S)
-        output = _await_coordinator(f"http://{HOST}:{port}", launcher)
+        output = _await_coordinator(f"http://{HOST}:{ports.plain}", launcher)
         if output is None:
-            return port, pids
+            return ports, pids
         if not any(taken in output for taken in PORT_TAKEN):
             raise EngineError(f"Trino did not start: {explained(output)}")
     raise ports_taken("Trino")
 
 
-def _directory(name: str, port: int, settings: Mapping[str, str], launcher: Launcher) -> Path:
+def _directory(
+    name: str,
+    ports: Ports,
+    settings: Mapping[str, str],
+    launcher: Launcher,
+    credentials: Credentials,
+) -> Path:
     """Make a Trino node's own directory with its configuration.
 
     Workers find a free port themselves.
     """
     directory = launcher.scratch / name
     is_coordinator = name == COORDINATOR
-    ours = {
+    ours = credentials.of_node(ports.tls if is_coordinator else None) | {
         "coordinator": "true" if is_coordinator else "false",
-        "http-server.http.port": str(port) if is_coordinator else "0",
+        "http-server.http.port": str(ports.plain) if is_coordinator else "0",
         "http-server.log.path": str(directory / "http-request.log"),
-        "discovery.uri": f"http://{HOST}:{port}",
+        "discovery.uri": f"http://{HOST}:{ports.plain}",
         "node.internal-address": HOST,
         "node.bind-ip": HOST,
         "catalog.config-dir": str(launcher.scratch / CATALOGS),

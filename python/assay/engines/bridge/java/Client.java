@@ -97,10 +97,16 @@ final class Client implements Runnable {
         }
         statements = new Statements(wire, connection);
         DatabaseMetaData told = connection.getMetaData();
+        // Some drivers ask the server only here, and it may refuse: no answer is begun before that.
+        String[] facts = {
+            told.getDatabaseProductName(), told.getDatabaseProductVersion(),
+            told.getDriverName(), told.getDriverVersion(),
+        };
         wire.begin('R');
         wire.putInt(number);
-        wire.putText(told.getDatabaseProductName()).putText(told.getDatabaseProductVersion());
-        wire.putText(told.getDriverName()).putText(told.getDriverVersion());
+        for (String fact : facts) {
+            wire.putText(fact);
+        }
         wire.end();
     }
 
