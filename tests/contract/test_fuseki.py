@@ -13,7 +13,7 @@ import pytest
 from assay.engines.contract import Address, EngineError, tell_nobody
 from assay.engines.fuseki.server import address_of
 from tests.family import Started
-from tests.strangers import listening_ports, shown_by_processes, statuses
+from tests.strangers import ports_of, shown_by_processes, statuses
 
 SUBJECT = "<http://example.org/thing{}>"
 HARD_TEXTS = ['""', '"say \\"x\\""', '"two\\nlines"', '"⛄"@de', '"1"^^<http://example.org/kind>']
@@ -87,14 +87,14 @@ def test_a_stranger_is_refused_by_every_part_of_the_server(reachable: Path) -> N
         address = started.address
         instance = started.attach()
         started.engine.load_triples(instance, stream(LINES), 1, tell_nobody)
-        assert listening_ports([address["pid"]]) == {address["port"]}
+        assert set(ports_of([address["pid"]])) == {address["port"]}
         answers = {request: statuses(address["port"], *request) for request in REQUESTS}
         assert answers == {request: {401} for request in REQUESTS}
         assert started.engine.count_triples(instance) == len(LINES)
         file = started.launcher.scratch / "passwords"
         assert file.stat().st_mode & 0o777 == 0o600
         assert address["password"] in file.read_text()
-        assert shown_by_processes([address["password"]]) == set()
+        assert list(shown_by_processes([address["password"]])) == []
         assert address["password"] not in started.log.read_text()
         started.engine.detach(instance)
         started.engine.restart(started.product, started.place, {}, started.launcher, ended(started))

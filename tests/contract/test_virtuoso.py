@@ -40,7 +40,7 @@ from assay.running.host.places import cache_dir
 from assay.running.processes.launcher import Guardian
 from assay.running.processes.process_table import all_processes, read_process
 from assay.running.server.serving import ServerLauncher, unprivileged_user
-from tests.strangers import listening_ports
+from tests.strangers import ports_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -206,7 +206,7 @@ class TestServer:
         self, started: Started, instance: Instance
     ) -> None:
         assert_is_closed_to_sql(started.address)
-        assert listening_ports([started.address["pid"]]) == {started.address["port"]}
+        assert set(ports_of([started.address["pid"]])) == {started.address["port"]}
         # The server counts wrong passwords until the next right one.
         started.engine.detach(started.attach())
 

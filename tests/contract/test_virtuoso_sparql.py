@@ -25,7 +25,7 @@ from assay.engines.virtuoso.connecting import GRAPH, file_text
 from assay.model.language import SPARQL
 from tests.contract.test_virtuoso import SMALL, Started, assert_is_closed_to_sql, engine
 from tests.e2e.conftest import wait_until
-from tests.strangers import listening_ports, shown_by_processes, statuses
+from tests.strangers import ports_of, shown_by_processes, statuses
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -259,7 +259,7 @@ def test_a_stranger_is_refused_by_every_part_of_the_server(
 ) -> None:
     address = started.address
     port = address["web_port"]
-    assert listening_ports([address["pid"]]) == {address["port"], port}
+    assert set(ports_of([address["pid"]])) == {address["port"], port}
     answers = {request: statuses(port, *request) for request in REQUESTS}
     assert {request: seen for request, seen in answers.items() if not seen <= {401, 403}} == {}
     assert started.engine.count_triples(instance) == len(lines())
@@ -273,7 +273,7 @@ def test_its_passwords_are_told_to_nobody(started: Asked) -> None:
     assert [file.stat().st_mode & 0o777 for file in files] == [0o600, 0o600]
     secrets = [file.read_text() for file in files]
     secrets.append(started.address["authorization"].removeprefix("Basic "))
-    assert shown_by_processes(secrets) == set()
+    assert list(shown_by_processes(secrets)) == []
     logs = [started.log, *started.launcher.scratch.glob("*.log")]
     text = "".join(log.read_text(errors="replace") for log in logs)
     assert not any(secret in text for secret in secrets)

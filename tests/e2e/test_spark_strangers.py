@@ -17,7 +17,8 @@ from assay.engines.spark.credentials import FILTER, OPTIONS_FILE, PASSWORD_FILE,
 from assay.engines.spark.programs import Programs, find_home
 from assay.running.host.places import engines_dir
 from tests.e2e.conftest import Lab, end, wait_for_phase
-from tests.e2e.strangers import (
+from tests.products import installed
+from tests.strangers import (
     HOST,
     answer_to_rpc,
     files_with,
@@ -26,7 +27,6 @@ from tests.e2e.strangers import (
     readable_by_others,
     shown_by_processes,
 )
-from tests.products import installed
 
 MEASURING = ["run", "tpch", "--engine", "spark", "--scale", "0.01", "-o", "q13"]
 START_PATIENCE_S = 500
@@ -134,7 +134,7 @@ def test_strangers_are_refused_on_every_port(server_lab: Lab, tmp_path: Path) ->
     for secret, expected in ((None, REFUSED), ("wrong", REFUSED), (secrets["rpc"], REGISTERED)):
         assert expected in registration(f"spark://{HOST}:{master}", secret, tmp_path)
 
-    shown = set(shown_by_processes(server_lab, secrets.values()))
+    shown = set(shown_by_processes(secrets.values()))
     assert shown <= {OF_EXECUTORS}
     code, errors = end(started)
     assert code != 0

@@ -15,7 +15,8 @@ from assay.engines.network.tokens import bearer, signed_token
 from assay.engines.trino.connecting import FORWARDED, TOKEN, USER
 from assay.engines.trino.credentials import CERTIFICATE_FILE, KEY_FILE
 from tests.e2e.conftest import Lab, end, wait_for_phase
-from tests.e2e.strangers import (
+from tests.products import installed
+from tests.strangers import (
     HOST,
     files_with,
     http_status,
@@ -23,7 +24,6 @@ from tests.e2e.strangers import (
     readable_by_others,
     shown_by_processes,
 )
-from tests.products import installed
 
 MEASURING = ["run", "tpch", "--engine", "trino", "--scale", "0.01", "-o", "q13"]
 START_PATIENCE_S = 500
@@ -127,7 +127,7 @@ def test_strangers_are_refused_on_every_port(server_lab: Lab) -> None:
         with pytest.raises(BridgeError, match=r"(?i)unauthorized|authenticat"):
             connect(server_lab, tls, certificate, wrong)
 
-    assert set(shown_by_processes(server_lab, secrets)) == set()
+    assert set(shown_by_processes(secrets)) == set()
     code, errors = end(started)
     assert code != 0
     assert "Traceback" not in errors
