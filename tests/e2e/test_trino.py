@@ -19,8 +19,8 @@ from assay.engines.network.tokens import signed_token
 from assay.engines.trino.connecting import TOKEN, TRUSTED
 from assay.engines.trino.credentials import CERTIFICATE_FILE, KEY_FILE
 from tests.e2e.conftest import Lab, wait_for_phase
-from tests.e2e.strangers import files_with
 from tests.products import installed
+from tests.strangers import files_with
 
 ENGINE = ["--engine", "trino", "--scale", "0.01"]
 QUERY = ["--operation", "q13"]
