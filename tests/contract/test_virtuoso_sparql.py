@@ -101,6 +101,12 @@ def test_it_loads_triples_and_is_told_its_language() -> None:
     assert isinstance(engine(), Speaks)
 
 
+def test_statistics_with_which_no_query_is_answered_are_refused(started: Asked) -> None:
+    started.engine.check_settings(started.product, {"statistics": "none"})
+    with pytest.raises(EngineError, match="statistics=analyze: Virtuoso cannot answer SPARQL"):
+        started.engine.check_settings(started.product, {"statistics": "analyze"})
+
+
 class TestTriples:
     def test_all_that_were_loaded_are_there_once(self, started: Asked, instance: Instance) -> None:
         assert started.engine.count_triples(instance) == len(lines())

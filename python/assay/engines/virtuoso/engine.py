@@ -25,7 +25,7 @@ from assay.engines.virtuoso.explaining_sparql import SparqlPlans
 from assay.engines.virtuoso.plans import normalised
 from assay.engines.virtuoso.programs import find_programs
 from assay.engines.virtuoso.server import restart_server, start_server
-from assay.model.language import SQL
+from assay.model.language import SPARQL, SQL
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -86,6 +86,12 @@ class VirtuosoEngine(OwnTables):
     def check_settings(self, product: Product, settings: Mapping[str, str]) -> None:
         """Check names and values of settings, because the server itself accepts any."""
         configuration.check(settings, find_programs(_home(product)))
+        kind = settings.get(configuration.STATISTICS)
+        if self._language == SPARQL and kind == statistics.ANALYZE:
+            raise EngineError(
+                "statistics=analyze: Virtuoso cannot answer SPARQL queries after a restart with "
+                "these statistics: remove the setting."
+            )
 
     def load_settings(self) -> Mapping[str, str]:
         """Return the settings for loading, from `conf/load.ini`."""
