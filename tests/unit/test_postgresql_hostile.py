@@ -67,6 +67,13 @@ def talkative(line: socket.socket) -> None:
         number += 1
 
 
+def never_content(line: socket.socket) -> None:
+    """Asks for the password again and again, and reads no answer."""
+    line.recv(4096)
+    while True:
+        line.sendall(message(b"R", struct.pack(">I", 3)))
+
+
 @contextmanager
 def served(serve: Serve) -> Iterator[str]:
     """The DSN of a server that does one thing to whoever connects."""
@@ -86,6 +93,7 @@ def served(serve: Serve) -> Iterator[str]:
         (closing, "it closed the line"),
         (long, "a message of 2147483647 bytes"),
         (talkative, "bytes before the first request"),
+        (never_content, "another proof after the one that it asked for"),
     ],
 )
 def test_a_session_ends_its_start_in_time_with_one_message(serve: Serve, words: str) -> None:

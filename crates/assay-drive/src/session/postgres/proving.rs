@@ -31,6 +31,9 @@ impl Talk<'_> {
         loop {
             match self.next()? {
                 Message::AuthenticationOk => return self.check_proved(proved),
+                _ if proved.is_finished => {
+                    return Err(self.proof("another proof after the one that it asked for"));
+                }
                 Message::AuthenticationCleartextPassword => {
                     self.check_unbound(Proof::Password)?;
                     self.check_cleartext()?;
