@@ -1,4 +1,4 @@
-"""What accounts without a password, or with a wrong one, can do with a private server's ports."""
+"""Requests to the ports of a private server without its password, or with a wrong one."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def statuses(port: int, method: str, path: str, update: str | None = None) -> se
 
 
 def answer_to_rpc(port: int) -> str:
-    """What a port of Spark's RPC answers to a request of somebody without the secret."""
+    """The error that a port of Spark's RPC answers to a request without the shared secret."""
     request = struct.pack(">bqi", REQUEST, 1, len(BODY)) + BODY
     with socket.create_connection((HOST, port), PATIENCE_S) as line, line.makefile("rb") as answers:
         line.sendall(struct.pack(">q", len(request) + 8) + request)

@@ -1,4 +1,4 @@
-"""What other accounts of the host can do with a private Spark cluster while a run measures it."""
+"""While a run measures a private Spark cluster, the cluster refuses other accounts of the host."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def secrets_of(lab: Lab) -> dict[str, str]:
 
 
 def registration(master: str, secret: str | None, place: Path) -> str:
-    """What the driver of another application says when it registers with the master."""
+    """The last log line of another application's driver, which registers with the master."""
     programs = Programs(find_home(installed("spark")), find_java(engines_dir()))
     authentication = {"spark.authenticate": "true", "spark.authenticate.secret": str(secret)}
     properties = {

@@ -1,4 +1,4 @@
-"""What other accounts of the host can do with a private Trino cluster while a run measures it."""
+"""While a run measures a private Trino cluster, the cluster refuses other accounts of the host."""
 
 from __future__ import annotations
 

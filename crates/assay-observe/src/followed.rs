@@ -316,8 +316,8 @@ mod tests {
         let mut process = Followed::sparing(&root, std::process::id(), String::new());
         let task_of =
             |process: &Followed| process.tasks().iter().position(|task| task.tid == tid).unwrap();
-        // They sleep: looks at them become seldom, by the times that looks are told. Other tests work in
-        // this process, too, so all are asked now and then, and when one is due next is not known.
+        // The threads sleep, so their clocks are read less and less often. The work of other tests in
+        // this process makes a sample read all clocks, which changes when a clock is due next.
         let mut time_ns = 0;
         loop {
             work_a_little();

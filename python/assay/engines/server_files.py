@@ -91,6 +91,17 @@ def new_server_directory(name: str, within: int, *, replaces: bool = True) -> It
         os.close(directory)
 
 
+@contextmanager
+def private_server_directory(root: Path, name: str) -> Iterator[int]:
+    """Make a directory in the server's directory `root` that only its owner can open.
+
+    Yields the open directory. Raises `OSError`.
+    """
+    with server_directory(root) as within, new_server_directory(name, within) as directory:
+        os.fchmod(directory, 0o700)
+        yield directory
+
+
 def copy_into_server(source: Path, name: str, within: int) -> None:
     """Copy a file, or a directory with its content, into an open directory that Assay made.
 

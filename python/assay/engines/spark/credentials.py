@@ -8,7 +8,6 @@ secrets from files of the server's user, because command lines are visible to ev
 from __future__ import annotations
 
 import base64
-import os
 import secrets
 import zipfile
 from dataclasses import dataclass
@@ -19,8 +18,7 @@ from assay.engines.contract import EngineError
 from assay.engines.network.tokens import KEY_BYTES, signed_token
 from assay.engines.server_files import (
     copy_into_server,
-    new_server_directory,
-    server_directory,
+    private_server_directory,
     write_server_file,
 )
 
@@ -92,11 +90,7 @@ def make_credentials(launcher: Launcher) -> Credentials:
         f"spark.{FILTER}.param.secretKey": base64.urlsafe_b64encode(key).decode(),
     }
     options = "".join(f"-D{name}={value}\n" for name, value in properties.items())
-    with (
-        server_directory(launcher.scratch) as scratch,
-        new_server_directory(DIRECTORY, scratch) as directory,
-    ):
-        os.fchmod(directory, 0o700)
+    with private_server_directory(launcher.scratch, DIRECTORY) as directory:
         write_server_file(OPTIONS_FILE, options, directory)
         write_server_file(PASSWORD_FILE, password, directory)
         copy_into_server(JAR, JAR_FILE, directory)

@@ -9,18 +9,13 @@ from __future__ import annotations
 
 import base64
 import ipaddress
-import os
 import secrets
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from assay.engines.network.tokens import KEY_BYTES, signed_token
-from assay.engines.server_files import (
-    new_server_directory,
-    server_directory,
-    write_server_file,
-)
+from assay.engines.server_files import private_server_directory, write_server_file
 from assay.engines.trino.connecting import HOST, USER
 
 if TYPE_CHECKING:
@@ -89,11 +84,7 @@ def make_credentials(launcher: Launcher) -> Credentials:
         CERTIFICATE_FILE: certificate,
         KEY_AND_CERTIFICATE_FILE: private_key + certificate,
     }
-    with (
-        server_directory(launcher.scratch) as scratch,
-        new_server_directory(DIRECTORY, scratch) as directory,
-    ):
-        os.fchmod(directory, 0o700)
+    with private_server_directory(launcher.scratch, DIRECTORY) as directory:
         for name, text in files.items():
             write_server_file(name, text, directory)
     launcher.own(launcher.scratch / DIRECTORY)
