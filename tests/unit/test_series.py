@@ -165,6 +165,10 @@ def begun_elsewhere(place: Path) -> Iterator[subprocess.Popen[str]]:
             other.kill()
 
 
+def lock_files(runs: Path) -> list[Path]:
+    return list((runs / STUDIES_DIR).glob(".*.lock"))
+
+
 @pytest.mark.parametrize("again", [False, True])
 def test_one_that_another_process_executes_is_refused(tmp_path: Path, *, again: bool) -> None:
     """Before its file is written, too; another study goes on beside it."""
@@ -173,7 +177,11 @@ def test_one_that_another_process_executes_is_refused(tmp_path: Path, *, again: 
         with pytest.raises(UsageError, match=refusal):
             made(tmp_path, again=again)
         made(tmp_path, replace(STUDY, seed=2))
-    # The lock of a killed process is free, though its file is still there.
+        assert len(lock_files(tmp_path)) == 2
+    # The lock of a killed process is free, though its file is still there until the next study.
+    assert len(lock_files(tmp_path)) == 2
+    made(tmp_path, replace(STUDY, seed=3))
+    assert lock_files(tmp_path) == []
     directory, _ = made(tmp_path, again=again)
     assert [run.status for run in read_study(directory).runs] == ["complete", "complete"]
 

@@ -1,25 +1,27 @@
 """Locks a study, so that only one process executes it.
 
 The locks are files beside the directories of studies, `<runs>/studies/.<name>.lock`, with the
-number of the process. The kernel releases a lock when its process ends, however it ends.
+number of the process. The kernel releases a lock when its process ends, however it ends. The files
+that killed processes left are removed by the next study.
 """
 
 from __future__ import annotations
 
 import os
 import time
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from assay.model.errors import UsageError
 from assay.model.whole_file import made_directories
-from assay.running.data.dataset_lock import lock_file, locked_if_free
+from assay.running.data.dataset_lock import lock_file, locked_if_free, locked_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-# Attempts to create the lock's file, whose directory another process may just remove.
+# Attempts to take a lock: another process may just remove its directory, or hold the lock for a
+# moment, only to find out whether a killed process left the file.
 ATTEMPTS = 5
 # Seconds within which the holder of a lock has written its process number into the file.
 HOLDER_WRITES_S = 0.5
@@ -50,16 +52,26 @@ def only_process(studies: Path, name: str) -> Iterator[None]:
                 f"another process is executing this study{_holder(studies, name)}: wait until it "
                 "has ended, or name another directory with --runs DIR"
             )
+        _remove_left_locks(studies, name)
         yield
+
+
+def _remove_left_locks(studies: Path, own_name: str) -> None:
+    """Remove the files of other locks that no process holds."""
+    for name in locked_names(studies):
+        if name != own_name:
+            # Releasing the lock deletes its file.
+            with suppress(OSError), locked_if_free(studies, name):
+                pass
 
 
 def _entered(held: ExitStack, studies: Path, name: str) -> bool:
     """Take a lock until the stack is closed; return False if another process holds it."""
     for _ in range(ATTEMPTS - 1):
-        try:
-            return _entered_once(held, studies, name)
-        except FileNotFoundError:
-            continue
+        with suppress(FileNotFoundError):
+            if _entered_once(held, studies, name):
+                return True
+            time.sleep(LOOK_S)
     return _entered_once(held, studies, name)
 
 

@@ -35,7 +35,8 @@ def export(
 ) -> None:
     """Writes a run's tables as CSV, JSON or Parquet, or its CPU samples for tools that show them.
 
-    A file of an exported profile is not overwritten.
+    Tables in the directory that have the same names are replaced. A file of an exported profile is
+    not overwritten.
 
     Firefox Profiler opens the format firefox. `pprof` and speedscope open pprof. Scripts and
     speedscope read the format folded. flamegraph is an SVG file for a browser.
