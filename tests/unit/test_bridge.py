@@ -185,3 +185,19 @@ class TestWhatIsMissing:
         young = tmp_path / "young" / "bin"
         monkeypatch.setenv("PATH", f"{young}{os.pathsep}{os.environ['PATH']}")
         assert jre.find_java(tmp_path) == young / "java"
+
+    def test_the_file_of_a_runtime_tells_its_version_without_executing_it(
+        self, tmp_path: Path
+    ) -> None:
+        program = tmp_path / "jdk" / "bin" / "java"
+        program.parent.mkdir(parents=True)
+        program.write_text("#!/bin/sh\nexit 1\n")
+        program.chmod(0o755)
+        assert jre.java_version(program) == 0
+        for version, major in {"21.0.2": 21, "1.8.0_402": 8, "25": 25}.items():
+            release = f'IMPLEMENTOR="Somebody"\nJAVA_VERSION="{version}"\nLIBC="gnu"\n'
+            (tmp_path / "jdk" / "release").write_text(release)
+            assert jre.java_version(program) == major
+            link = tmp_path / f"java-{major}"
+            link.symlink_to(program)
+            assert jre.java_version(link) == major

@@ -42,6 +42,7 @@ from assay.engines.trino.query_counts import (
     stages,
 )
 from assay.engines.trino.server import explained
+from tests.certificates import make_authority
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -376,6 +377,21 @@ class TestAddresses:
         assert read_dsn(more)["session"] == "task_concurrency:2;join_distribution_type:BROADCAST"
         again = with_session(more, {"task_concurrency": "4"})
         assert read_dsn(again)["session"] == "join_distribution_type:BROADCAST;task_concurrency:4"
+
+    def test_a_file_of_trusted_certificates_is_read_before_the_server_is_asked(
+        self, tmp_path: Path
+    ) -> None:
+        file = tmp_path / "trusted"
+        dsn = f"trino://me@db/tpch/sf1?SSL=true&SSLTrustStorePath={file}"
+        with pytest.raises(EngineError, match="names no file"):
+            read_dsn(dsn)
+        # The first bytes of a file in Java's own format.
+        file.write_bytes(b"\xfe\xed\xfe\xed\0\0\0\x02")
+        with pytest.raises(EngineError, match=r"no certificates in the format PEM.*keytool"):
+            read_dsn(dsn)
+        certificate = make_authority(tmp_path).certificate
+        certificate.replace(file)
+        assert read_dsn(dsn)["trusted"] == str(file)
 
     def test_a_property_that_would_be_two_is_refused(self) -> None:
         with pytest.raises(EngineError, match="a session property cannot contain a blank or ';'"):

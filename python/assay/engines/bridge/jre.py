@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import subprocess
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,7 +20,9 @@ if TYPE_CHECKING:
 # The first Java version with Unix sockets.
 VERSION_MIN = 17
 LOOK_PATIENCE_S = 20.0
+# What `java -version` and the file `release` call a version: 17.0.15, or 1.8.0 for Java 8.
 _VERSION = re.compile(r'version "(?:1\.)?(\d+)')
+_RELEASE = re.compile(r'^JAVA_VERSION="(?:1\.)?(\d+)', re.MULTILINE)
 RUNTIME = EngineFacts(
     name="java",
     title="Java",
@@ -51,7 +54,7 @@ def find_java(cache: Path, tell: Tell = tell_nobody, whose: str = "JDBC drivers"
             how to fix it.
     """
     for program in _candidates():
-        if _version(program) >= VERSION_MIN:
+        if java_version(program) >= VERSION_MIN:
             return program
     try:
         home = obtain(RUNTIME, Wanted(cache), tell).home
@@ -75,8 +78,16 @@ def _candidates() -> list[Path]:
     return [*homes, *([Path(on_path)] if on_path else [])]
 
 
-def _version(program: Path) -> int:
-    """Return a Java program's major version; 0 if it does not print one."""
+def java_version(program: Path) -> int:
+    """Return a Java program's major version, such as 17; 0 if it cannot be found.
+
+    The file `release` of its runtime tells it at once. Only without that file is the program
+    executed, which can take many seconds on a busy host.
+    """
+    with suppress(OSError, UnicodeDecodeError):
+        release = Path(os.path.realpath(program)).parent.parent / "release"
+        if match := _RELEASE.search(release.read_text(encoding="utf-8")):
+            return int(match[1])
     try:
         completed = subprocess.run(
             [str(program), "-version"],

@@ -13,7 +13,6 @@ import http.client
 import json
 import re
 import ssl
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
@@ -80,7 +79,8 @@ def read_dsn(dsn: str) -> Address:
     `accessToken`. Parameters after a `?` are passed to the driver.
 
     Raises:
-        EngineError: If the text is not a valid DSN. The error message does not quote it.
+        EngineError: If the text is not a valid DSN, or the file of trusted certificates cannot be
+            read. The error message does not quote the DSN.
     """
     try:
         url = urlsplit(dsn)
@@ -91,6 +91,7 @@ def read_dsn(dsn: str) -> Address:
     if url.scheme != SCHEME or not host or len(parts) != 2:  # noqa: PLR2004 - catalog and schema
         raise EngineError(_unread())
     parameters = dict(parse_qsl(url.query))
+    _check_trusted(parameters.get(TRUSTED))
     password = password_for(unquote(url.password or "") or None, PASSWORD_VARIABLE)
     token = parameters.pop(TOKEN, None)
     is_tls = password is not None or token is not None or parameters.get(TLS) == "true"
@@ -114,6 +115,24 @@ def _unread() -> str:
         "the DSN cannot be read: write trino://USER@HOST:PORT/CATALOG/SCHEMA, and a password in"
         f" {PASSWORD_VARIABLE} or in the DSN"
     )
+
+
+def _check_trusted(file: str | None) -> None:
+    """Raise `EngineError` if the file of trusted certificates cannot be read."""
+    if file is not None and not Path(file).is_file():
+        raise EngineError(f"{TRUSTED}={file} names no file: name a file of certificates.")
+    try:
+        _tls(file)
+    except ssl.SSLError:
+        raise EngineError(
+            f"{TRUSTED}={file} contains no certificates in the format PEM. Of a file in Java's "
+            "own format, `keytool -exportcert -rfc -keystore FILE -alias NAME` prints one in PEM."
+        ) from None
+    except OSError as error:
+        raise EngineError(
+            f"{TRUSTED}={file} cannot be read: {error.strerror}. Name a file of certificates in "
+            "the format PEM."
+        ) from error
 
 
 def with_session(dsn: str, settings: Mapping[str, str]) -> str:
@@ -259,9 +278,7 @@ def _tls(trusted: str | None) -> ssl.SSLContext:
     """Return how to encrypt: with the host's trusted certificates and those of a file."""
     context = ssl.create_default_context()
     if trusted is not None:
-        # Java's own format of this file is for the driver only; verification then fails, if needed.
-        with suppress(OSError):
-            context.load_verify_locations(trusted)
+        context.load_verify_locations(trusted)
     return context
 
 

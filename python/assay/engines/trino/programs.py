@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
+from assay.engines.bridge.jre import java_version
 from assay.engines.contract import EngineError
-from assay.engines.programs import MEND, run_program
+from assay.engines.programs import MEND
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,7 +24,6 @@ CONNECTOR = "hive"
 # Maximum Java version: a library for files uses a call that later versions removed.
 JAVA_MAX = 22
 _MAIN = re.compile(r"trino-main-(\d[\w.-]*)\.jar")
-_JAVA = re.compile(r'version "(\d+)')
 _NAME = re.compile(rb"[a-z][a-z0-9]*(?:[.-][a-z0-9-]+)+")
 _ANNOTATION = b"Lio/airlift/configuration/Config;"
 # Tags in a class file: of a text, and of all other constants with their lengths.
@@ -80,13 +80,12 @@ def find_programs(product: Product) -> Programs:
 
 def check_java(java: Path) -> None:
     """Raise `EngineError` for a Java that is too old or too new for the installed Trino."""
-    completed = run_program([str(java), "-version"], {}, java)
-    match = _JAVA.search(completed.stderr)
-    if match is None:
+    version = java_version(java)
+    if not version:
         raise EngineError(f"{java} does not run on this host. {MEND}")
-    if int(match[1]) > JAVA_MAX:
+    if version > JAVA_MAX:
         raise EngineError(
-            f"Trino needs Java 17 to {JAVA_MAX}, and {java} is version {match[1]}: install a "
+            f"Trino needs Java 17 to {JAVA_MAX}, and {java} is version {version}: install a "
             "suitable one (on Debian:"
             " `apt-get install openjdk-17-jre-headless`) and name it in JAVA_HOME."
         )
