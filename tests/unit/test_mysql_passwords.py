@@ -7,15 +7,15 @@ import socket
 import ssl
 import struct
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
 import pytest
-from cryptography.hazmat.primitives import serialization
-from cryptography.hazmat.primitives.asymmetric import rsa
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import padding, rsa
 
 from assay import _core
 from assay.engines.contract import EngineError
@@ -30,6 +30,7 @@ NATIVE = "mysql_native_password"
 SSL, LENENC = 1 << 11, 1 << 21
 CAPABILITIES = 1 | 1 << 3 | 1 << 9 | 1 << 15 | 1 << 19 | LENENC
 DENIED = b"\xff\x15\x04#28000denied"
+WHOLE_PASSWORD = b"\x01\x04"
 SECOND_S = 5.0
 RSA_BYTES = 256
 
@@ -37,9 +38,16 @@ RSA_BYTES = 256
 class Peer:
     """Asks for a password by a plugin, and keeps what it was sent."""
 
-    def __init__(self, line: socket.socket, plugin: str, secured: ssl.SSLContext | None) -> None:
+    def __init__(
+        self,
+        line: socket.socket,
+        plugin: str,
+        secured: ssl.SSLContext | None,
+        requests: Sequence[bytes],
+    ) -> None:
         self.line, self.plugin, self.secured = line, plugin, secured
-        self.number, self.heard = 0, b""
+        self.requests, self.answers = requests, list[bytes]()
+        self.number = 0
 
     def send(self, body: bytes) -> None:
         self.line.sendall(len(body).to_bytes(3, "little") + bytes([self.number]) + body)
@@ -49,7 +57,7 @@ class Peer:
         header = self._exactly(4)
         body = self._exactly(int.from_bytes(header[:3], "little"))
         self.number = header[3] + 1
-        self.heard += body
+        self.answers.append(body)
         return body
 
     def _exactly(self, count: int) -> bytes:
@@ -74,13 +82,28 @@ class Peer:
         if self.plugin.encode() not in answer:
             self.send(b"\xfe" + self.plugin.encode() + b"\0" + NONCE + b"\0")
             self.read()
-        if self.plugin == CACHING:
-            self.send(b"\x01\x04")
+        for request in self.requests or [WHOLE_PASSWORD] * (self.plugin == CACHING):
+            self.send(request)
             self.read()
-        if self.heard.endswith((b"\x02", b"\x01")):
+        if self.answers[-1] in (b"\x01", b"\x02"):
             self.send(b"\x01" + public_key)
             self.read()
         self.send(DENIED)
+
+
+def public_pem(key: rsa.RSAPrivateKey) -> bytes:
+    form = serialization.PublicFormat.SubjectPublicKeyInfo
+    return key.public_key().public_bytes(serialization.Encoding.PEM, form)
+
+
+def decrypts(key: rsa.RSAPrivateKey, answer: bytes) -> bool:
+    """Whether a password was encrypted for this key, as MySQL's protocol does."""
+    sha1 = hashes.SHA1()  # noqa: S303 - of the protocol
+    try:
+        key.decrypt(answer, padding.OAEP(padding.MGF1(sha1), sha1, None))
+    except ValueError:
+        return False
+    return True
 
 
 class Listening:
@@ -91,14 +114,14 @@ class Listening:
         server = made.sign("server", "server", f"subjectAltName={NAMES},IP:{host}")
         self.root, self.secured = made.certificate, ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         self.secured.load_cert_chain(server, server.with_suffix(".key"))
-        key = rsa.generate_private_key(65537, 8 * RSA_BYTES).public_key()
-        form = serialization.PublicFormat.SubjectPublicKeyInfo
-        self.key = key.public_bytes(serialization.Encoding.PEM, form)
+        self.key = public_pem(rsa.generate_private_key(65537, 8 * RSA_BYTES))
         self.pinned = root / "key.pem"
         self.pinned.write_bytes(self.key)
 
     @contextmanager
-    def serving(self, host: str, plugin: str, *, tls: bool, greeted: str) -> Iterator[Served]:
+    def serving(
+        self, host: str, plugin: str, *, tls: bool, greeted: str, requests: Sequence[bytes]
+    ) -> Iterator[Served]:
         with socket.create_server((host, 0)) as listener:
             listener.settimeout(SECOND_S)
             served = Served(listener.getsockname()[1])
@@ -106,10 +129,10 @@ class Listening:
             def serve() -> None:
                 line, _ = listener.accept()
                 line.settimeout(SECOND_S)
-                peer = Peer(line, plugin, self.secured if tls else None)
+                peer = Peer(line, plugin, self.secured if tls else None, requests)
                 with suppress(EOFError, OSError):
                     peer.serve(self.key, greeted)
-                served.heard = peer.heard
+                served.answers = peer.answers
                 peer.line.close()
 
             thread = threading.Thread(target=serve)
@@ -122,7 +145,11 @@ class Served:
     """What a peer was told."""
 
     def __init__(self, port: int) -> None:
-        self.port, self.heard = port, b""
+        self.port, self.answers = port, list[bytes]()
+
+    @property
+    def heard(self) -> bytes:
+        return b"".join(self.answers)
 
     def learnt(self) -> bool:
         """Whether the password came in the clear, or encrypted with a key."""
@@ -158,9 +185,11 @@ def asked(
     *,
     tls: bool,
     greeted: str = NATIVE,
+    requests: Sequence[bytes] = (),
 ) -> tuple[Served, str]:
     """What a peer learnt, and the words of the client."""
-    with listening.serving(host, plugin, tls=tls, greeted=greeted) as served:
+    serving = listening.serving(host, plugin, tls=tls, greeted=greeted, requests=requests)
+    with serving as served:
         named = {"CA": str(listening.root), "KEY": str(listening.pinned)}
         query = urlencode({name: named.get(value, value) for name, value in said.items()})
         with pytest.raises(REFUSED) as refused:
@@ -221,6 +250,66 @@ class TestAwayFromThisHost:
         served, words = asked(listening, client, AWAY or "", plugin, said, tls=False)
         assert PASSWORD.encode() not in served.heard
         assert served.learnt() is (plugin != CLEAR), words
+
+
+@needs_address
+@CLIENTS
+class TestMoreThanTheProtocolHas:
+    """Requests that only a server in the middle sends."""
+
+    @pytest.mark.parametrize("greeted", [NATIVE, CACHING])
+    @pytest.mark.parametrize(("tls", "said"), [(False, {}), *((True, said) for said in ANYONE)])
+    def test_a_request_with_a_byte_too_many_is_refused(
+        self,
+        listening: Listening,
+        client: Client,
+        greeted: str,
+        tls: bool,
+        said: dict[str, str],
+    ) -> None:
+        requests = [WHOLE_PASSWORD + b"\0"]
+        served, words = asked(
+            listening,
+            client,
+            AWAY or "",
+            CACHING,
+            said,
+            tls=tls,
+            greeted=greeted,
+            requests=requests,
+        )
+        assert not served.learnt(), words
+
+    @pytest.mark.parametrize("greeted", [NATIVE, CACHING, SHA256])
+    @pytest.mark.parametrize("plugin", [CACHING, SHA256])
+    def test_another_key_does_not_take_the_place_of_the_known_one(
+        self, listening: Listening, client: Client, plugin: str, greeted: str
+    ) -> None:
+        another = rsa.generate_private_key(65537, 8 * RSA_BYTES)
+        another_key = b"\x01" + public_pem(another)
+        asks_first = [WHOLE_PASSWORD] if plugin == CACHING else []
+        for requests in ([*asks_first, another_key], [another_key], [WHOLE_PASSWORD] * 2):
+            served, words = asked(
+                listening,
+                client,
+                AWAY or "",
+                plugin,
+                {"server_public_key": "KEY"},
+                tls=False,
+                greeted=greeted,
+                requests=requests,
+            )
+            assert PASSWORD.encode() not in served.heard, words
+            assert not any(decrypts(another, answer) for answer in served.answers), words
+
+    @pytest.mark.parametrize("plugin", ["client_ed25519", "dialog", "mysql_old_password"])
+    def test_a_plugin_that_is_not_spoken_is_named(
+        self, listening: Listening, client: Client, plugin: str
+    ) -> None:
+        served, words = asked(listening, client, AWAY or "", plugin, {}, tls=True)
+        assert plugin in words
+        assert "not spoken here" in words
+        assert not served.learnt()
 
 
 @CLIENTS

@@ -27,7 +27,8 @@ LOST, MALFORMED = 2013, 2027
 LOGIN_BYTES_MAX = 1 << 20
 # Errors that the client library raises for bytes of another protocol.
 GARBLED = (struct.error, LookupError, ValueError, TypeError, AssertionError)
-WHOLE_PASSWORD = b"\x01\x04"
+# What a server of `caching_sha2_password` says of the first proof: enough, or not.
+PROVED, WHOLE_PASSWORD = b"\x01\x03", b"\x01\x04"
 TRUSTED = "ssl_mode=verify-ca or verify-identity with ssl_ca=FILE"
 CLEARTEXT = (
     "the server asks for the password in the clear, and has not proved who it is: use " + TRUSTED
@@ -140,10 +141,28 @@ class GuardedConnection(pymysql.Connection):  # type: ignore[misc]
 
 
 class _Handler:
+    """Answers a server's requests for a proof by one plugin, and for the password only once.
+
+    The client library reads requests loosely. So only those that the protocol allows reach it: it
+    would take another packet for the request that was checked, or a key from it instead of the
+    pinned one.
+    """
+
     plugin: str
 
     def __init__(self, connection: GuardedConnection) -> None:
         self._connection = connection
+        self._has_given_password = False
+
+    def _check_password_once(self) -> None:
+        if self._has_given_password:
+            raise self._unexpected("asks for the password a second time")
+        self._connection.check_password()
+        self._has_given_password = True
+
+    def _unexpected(self, did: str) -> pymysql.err.OperationalError:
+        reason = f"the server {did} during the proof by the plugin {self.plugin}"
+        return pymysql.err.OperationalError(MALFORMED, reason)
 
     def _answer(self, data: bytes) -> MysqlPacket:
         self._connection.write_packet(data)
@@ -153,6 +172,8 @@ class _Handler:
 
 
 class _Cleartext(_Handler):
+    plugin = "mysql_clear_password"
+
     def authenticate(self, packet: MysqlPacket) -> MysqlPacket:
         del packet
         self._connection.check_cleartext()
@@ -178,27 +199,37 @@ class _OldPassword(_Refused):
     plugin = "mysql_old_password"
 
 
+class _Ed25519(_Refused):
+    plugin = "client_ed25519"
+
+
 class _Sha256(_Handler):
+    plugin = "sha256_password"
+
     def authenticate(self, packet: MysqlPacket) -> MysqlPacket:
-        self._connection.check_password()
+        self._check_password_once()
+        if not packet.is_auth_switch_request():
+            raise self._unexpected("sends a message that is none of the protocol's")
         return _auth.sha256_password_auth(self._connection, packet)
 
 
 class _CachingSha2(_Handler):
+    plugin = "caching_sha2_password"
+
     def authenticate(self, packet: MysqlPacket) -> MysqlPacket:
         connection = self._connection
-        if packet.is_auth_switch_request() and connection.password:
+        if packet.is_auth_switch_request():
             connection.salt = packet.read_all().removesuffix(b"\0")
             return self._answer(_auth.scramble_caching_sha2(connection.password, connection.salt))
-        if packet.get_all_data() == WHOLE_PASSWORD:
-            connection.check_password()
+        asked = packet.get_all_data()
+        if asked == WHOLE_PASSWORD:
+            self._check_password_once()
+        elif asked != PROVED:
+            raise self._unexpected("sends a message that is none of the protocol's")
         return _auth.caching_sha2_password_auth(connection, packet)
 
 
 HANDLERS: Mapping[str, type[_Handler]] = {
-    "mysql_clear_password": _Cleartext,
-    "dialog": _Dialog,
-    "mysql_old_password": _OldPassword,
-    "sha256_password": _Sha256,
-    "caching_sha2_password": _CachingSha2,
+    handler.plugin: handler
+    for handler in (_Cleartext, _Dialog, _OldPassword, _Ed25519, _Sha256, _CachingSha2)
 }
