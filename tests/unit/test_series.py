@@ -142,6 +142,17 @@ def test_an_engine_that_cannot_be_had_ends_it_where_all_are_needed(tmp_path: Pat
     assert sorted(run.status for run in read_study(directory).runs) == ["complete", "failed"]
 
 
+def test_where_no_engine_can_be_had_nothing_is_begun(tmp_path: Path) -> None:
+    gone = BASE.changed(engine="postgresql", bin_dir=str(tmp_path / "nowhere"))
+    study = replace(STUDY, parts=(Part("p", (Variant("a", gone),), 2),))
+    with (
+        pytest.raises(EngineError, match="nowhere"),
+        Series(replace(PURPOSE, all_engines=False), tmp_path, Heard()) as series,
+    ):
+        series.begin(study)
+    assert not (tmp_path / STUDIES_DIR).exists()
+
+
 BEGUN = """
 from tests.unit.test_series import *
 with Series(PURPOSE, Path(sys.argv[1]), Heard()) as series:

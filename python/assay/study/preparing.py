@@ -39,6 +39,13 @@ class Prepared:
 
     reasons: Mapping[Source, str] = field(default_factory=dict)
 
+    def refuses_all(self, runs: Sequence[PlannedRun]) -> bool:
+        """Return True if the engines of all these runs cannot be obtained."""
+        return bool(self.reasons) and all(
+            isinstance(run.request, RunRequest) and _source(run.request) in self.reasons
+            for run in runs
+        )
+
     def wrapping(self, run_one: RunOne) -> RunOne:
         """Return a function that executes runs, but not those whose engine is missing."""
 

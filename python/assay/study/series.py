@@ -144,8 +144,8 @@ class Series:
         Raises:
             UsageError: If the runs cannot be made, or another process is making them. In this
                 case nothing was run.
-            EngineError: If an engine cannot be obtained and all are required. In this case nothing
-                was run.
+            EngineError: If an engine cannot be obtained and all are required, or none of the
+                engines can be obtained. In this case nothing was run.
         """
         asked = considered_all(study, self.terms.wants, of_file=self.purpose.of_file)
         self._about = self._about_with_hashes(asked)
@@ -165,14 +165,13 @@ class Series:
         if ends is not None:
             asked = considered_all(ends, of_file=False)
         planned = ends.order() if ends is not None else to_do
+        wanted = [run for run in planned if self.terms.wants(run)]
         with self.watcher.obtaining() as teller:
             self._ready = prepared(
-                [run for run in planned if self.terms.wants(run)],
-                asked,
-                teller,
-                of_file=self.purpose.of_file and ends is None,
+                wanted, asked, teller, of_file=self.purpose.of_file and ends is None
             )
-        if self.purpose.all_engines and self._ready.reasons:
+        needs_all = self.purpose.all_engines
+        if (needs_all and self._ready.reasons) or self._ready.refuses_all(wanted):
             raise EngineError(" ".join(self._ready.reasons.values()))
         self.directory = directory.absolute()
         return self.directory
