@@ -15,6 +15,9 @@ _NAME = re.compile(rf"(?i){_WORDS}")
 _ASSIGNED = re.compile(rf"(?is)([\w.-]*{_WORDS}[\w.-]*)\s*=\s*('(?:\\.|[^'\\])*'|(?:\\.|\S)+)")
 # Matches up to the last `@`, because an `@` in a password is often not escaped.
 _IN_URL = re.compile(r"(?<=://)([^/@:\s]*):(\S*)@")
+# Matches an address without its scheme, or one that lost a slash as the name of a file. It also
+# matches texts such as `12:30@home`, so it is for messages only.
+_IN_ADDRESS = re.compile(r"(?<![^\s/'\"(=])([^/@:\s'\"(=]+):(?!/)(\S+)@")
 # Matches the form of Oracle's driver: `jdbc:oracle:thin:user/password@host`.
 _IN_JDBC = re.compile(r"(?i)(\bjdbc:[\w:]+:[^/@:\s]+)/([^/@\s]\S*)@")
 # Matches SQL's form: `password 'value'`.
@@ -50,6 +53,11 @@ def without_secrets(text: str) -> str:
     """Return text without passwords in URLs and values of `password=...` and similar keys."""
     text = _IN_JDBC.sub(rf"\1/{HIDDEN}@", _IN_URL.sub(rf"\1:{HIDDEN}@", text))
     return _ASSIGNED.sub(rf"\1={HIDDEN}", text)
+
+
+def message_without_secrets(text: str) -> str:
+    """Return a message without passwords, also without those of addresses that cannot be read."""
+    return _IN_ADDRESS.sub(rf"\1:{HIDDEN}@", without_secrets(text))
 
 
 def dsn_without_password(dsn: str) -> str:
