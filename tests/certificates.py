@@ -10,6 +10,7 @@ from pathlib import Path
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 
+CURVE = "prime256v1"
 NAMES = "DNS:localhost,DNS:db.example,IP:127.0.0.1"
 
 
@@ -20,21 +21,39 @@ class Authority:
     folder: Path
     certificate: Path
 
-    def sign(self, name: str, subject: str, extension: str) -> Path:
+    @property
+    def _signer(self) -> list[str]:
+        return ["-CA", str(self.certificate), "-CAkey", str(self.certificate.with_suffix(".key"))]
+
+    def sign(self, name: str, subject: str, extension: str, curve: str = CURVE) -> Path:
         """Make a certificate; its key is beside it.
 
         Args:
             name: Of the files.
-            subject: The common name.
+            subject: The common name, or several: `one/CN=another`.
             extension: Such as `subjectAltName=DNS:localhost`; empty for none.
+            curve: Of the key.
         """
         certificate = self.folder / f"{name}.crt"
         extra = ["-addext", extension] if extension else []
         _openssl(
             ["-subj", f"/CN={subject}", "-addext", "basicConstraints=critical,CA:FALSE", *extra],
             certificate,
-            ["-CA", str(self.certificate), "-CAkey", str(self.certificate.with_suffix(".key"))],
+            self._signer,
+            curve,
         )
+        return certificate
+
+    def sign_version_1(self, name: str, subject: str) -> Path:
+        """Make a certificate of X.509 version 1, if this host's OpenSSL still makes them."""
+        certificate = self.folder / f"{name}.crt"
+        request, key = certificate.with_suffix(".csr"), certificate.with_suffix(".key")
+        command = ["openssl", "req", "-new", "-nodes", "-newkey", "rsa:2048"]
+        command += ["-subj", f"/CN={subject}", "-keyout", str(key), "-out", str(request)]
+        subprocess.run(command, check=True, capture_output=True)
+        command = ["openssl", "x509", "-req", "-days", "2", *self._signer, "-CAcreateserial"]
+        command += ["-in", str(request), "-out", str(certificate)]
+        subprocess.run(command, check=True, capture_output=True)
         return certificate
 
     def revoke(self, name: str, *certificates: Path, for_days: float = 1.0) -> Path:
@@ -64,10 +83,10 @@ def make_authority(folder: Path, name: str = "root") -> Authority:
     return Authority(folder, certificate)
 
 
-def _openssl(wanted: list[str], certificate: Path, signer: list[str]) -> None:
+def _openssl(wanted: list[str], certificate: Path, signer: list[str], curve: str = CURVE) -> None:
     key = certificate.with_suffix(".key")
     command = ["openssl", "req", "-x509", "-nodes", "-days", "2", "-newkey", "ec"]
-    command += ["-pkeyopt", "ec_paramgen_curve:prime256v1", *wanted, *signer]
+    command += ["-pkeyopt", f"ec_paramgen_curve:{curve}", *wanted, *signer]
     command += ["-keyout", str(key), "-out", str(certificate)]
     subprocess.run(command, check=True, capture_output=True)
     key.chmod(0o600)

@@ -5,11 +5,15 @@ from __future__ import annotations
 import itertools
 import os
 import shutil
+import socket
+import ssl
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import psycopg
 import pytest
+from cryptography import x509
 from psycopg.conninfo import make_conninfo
 
 from assay import _core
@@ -17,7 +21,7 @@ from assay.engines.contract import EngineError
 from assay.engines.postgres_family.connecting import connect
 from assay.engines.postgresql.connecting import read_dsn
 from assay.engines.postgresql.hosts import administration_dsn, session_dsn
-from tests.certificates import make_authority
+from tests.certificates import NAMES, make_authority
 from tests.e2e.conftest import wait_until
 from tests.e2e.server import DATABASE, HOST, PASSWORD, RunningServer
 from tests.forwarding import AWAY, Forwarder, needs_address
@@ -175,6 +179,11 @@ TABLE: list[tuple[Said, str]] = [
     ({"ssl_max_protocol_version": "TLSv1.2"}, TLS),
     ({"ssl_min_protocol_version": "TLSv1.3"}, TLS),
     ({"sslsni": "0", **VERIFIED}, TLS),
+    # The time to connect.
+    ({"connect_timeout": "5"}, TLS),
+    ({"connect_timeout": " 5 "}, TLS),
+    ({"connect_timeout": "0"}, TLS),
+    ({"connect_timeout": "-1"}, TLS),
     # Several servers.
     ({"host": "127.0.0.1,127.0.0.1", "hostaddr": None, "port": "1,{port}"}, TLS),
     ({"host": "a,b", "hostaddr": "127.0.0.1,127.0.0.1", "port": "1,{port}"}, TLS),
@@ -275,32 +284,52 @@ def test_files_of_the_home_directory_mean_the_same_to_both(
     assert (by_libpq(dsn), outcome) == (expected, expected), words
 
 
+@contextmanager
+def serving_by(server: RunningServer, made: Path, dsn: str) -> Iterator[None]:
+    """The server has another certificate for as long: one by which libpq can use the DSN."""
+    assert server.authority is not None
+    shown = server.authority.folder / "server.crt"
+    pairs = [(shown, made), (shown.with_suffix(".key"), made.with_suffix(".key"))]
+    saved = {place: place.read_bytes() for place, _ in pairs}
+    try:
+        for place, source in pairs:
+            place.write_bytes(source.read_bytes())
+        server.asked("select pg_reload_conf()")
+        wait_until(lambda: _shown(server) == _pem(made), "it is not read anew")
+        assert by_libpq(dsn) == TLS
+        yield
+    finally:
+        for place, content in saved.items():
+            place.write_bytes(content)
+        server.asked("select pg_reload_conf()")
+        wait_until(lambda: _shown(server) == _pem(shown), "it is not read anew")
+
+
+def _pem(certificate: Path) -> str:
+    return ssl.DER_cert_to_PEM_cert(ssl.PEM_cert_to_DER_cert(certificate.read_text()))
+
+
+def _shown(server: RunningServer) -> str:
+    """The certificate by which the server answers a request for TLS."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    with socket.create_connection((HOST, server.port)) as line:
+        line.sendall(bytes([0, 0, 0, 8, 4, 210, 22, 47]))
+        assert line.recv(1) == b"S"
+        with context.wrap_socket(line) as encrypted:
+            shown = encrypted.getpeercert(binary_form=True)
+    assert shown is not None
+    return ssl.DER_cert_to_PEM_cert(shown)
+
+
 @pytest.fixture
 def common_name_only(server: RunningServer, files: Files) -> Iterator[None]:
     """The server has a certificate without alternative names for as long."""
     assert server.authority is not None
-    folder, saved = server.authority.folder, {}
-    for name in ("server.crt", "server.key"):
-        saved[name] = (folder / name).read_bytes()
     made = server.authority.sign("named", "*.common.example", "")
-    try:
-        for name in saved:
-            (folder / name).write_bytes(
-                (made.parent / name.replace("server", "named")).read_bytes()
-            )
-        server.asked("select pg_reload_conf()")
-        wait_until(lambda: by_libpq(_of_common_name(server, files)) == TLS, "it is not read anew")
+    dsn = dsn_of(server, files, {**VERIFIED, "host": "db.common.example"})
+    with serving_by(server, made, dsn):
         yield
-    finally:
-        for name, content in saved.items():
-            (folder / name).write_bytes(content)
-        server.asked("select pg_reload_conf()")
-        dsn = dsn_of(server, files, VERIFIED)
-        wait_until(lambda: by_libpq(dsn) == TLS, "it is not read anew")
-
-
-def _of_common_name(server: RunningServer, files: Files) -> str:
-    return dsn_of(server, files, {**VERIFIED, "host": "db.common.example"})
 
 
 @pytest.mark.usefixtures("common_name_only")
@@ -314,6 +343,70 @@ def test_a_common_name_counts_where_there_is_no_other(server: RunningServer, fil
         dsn = dsn_of(server, files, {**VERIFIED, "host": host})
         outcome, words = by_session(server, dsn)
         assert (by_libpq(dsn), outcome) == (expected, expected), f"{host}: {words}"
+
+
+def test_of_several_common_names_the_first_one_counts(server: RunningServer, files: Files) -> None:
+    assert server.authority is not None
+    made = server.authority.sign("twice", "first.example/CN=second.example", "")
+    first, second = (
+        dsn_of(server, files, {**VERIFIED, "host": host})
+        for host in ("first.example", "second.example")
+    )
+    with serving_by(server, made, first):
+        assert by_session(server, first)[0] == TLS
+        assert (by_libpq(second), by_session(server, second)[0]) == (REFUSED, REFUSED)
+
+
+UNVERIFIED: list[Said] = [{}, {"sslmode": "prefer"}, {"sslmode": "require"}]
+CHECKED: list[Said] = [{"sslmode": "verify-ca", "sslrootcert": "{root}"}, VERIFIED]
+
+
+def test_a_certificate_of_version_1_encrypts_and_is_not_verified(
+    server: RunningServer, files: Files
+) -> None:
+    assert server.authority is not None
+    made = server.authority.sign_version_1("old", HOST)
+    if x509.load_pem_x509_certificate(made.read_bytes()).version != x509.Version.v1:
+        pytest.skip("this OpenSSL makes no certificates of version 1")
+    with serving_by(server, made, dsn_of(server, files, {})):
+        for said in UNVERIFIED:
+            outcome, words = by_session(server, dsn_of(server, files, said))
+            assert outcome == TLS, words
+        bound = {"channel_binding": "require"}
+        assert by_session(server, dsn_of(server, files, bound))[0] == TLS
+        for said in CHECKED:
+            outcome, words = by_session(server, dsn_of(server, files, said))
+            assert outcome == REFUSED
+            assert "X.509 version 3" in words
+
+
+def test_a_certificate_that_sessions_cannot_take_does_not_make_them_go_in_the_clear(
+    server: RunningServer, files: Files
+) -> None:
+    assert server.authority is not None
+    made = server.authority.sign("large", "db.example", f"subjectAltName={NAMES}", "secp521r1")
+    with serving_by(server, made, dsn_of(server, files, {})):
+        for said in [*UNVERIFIED, *CHECKED, {"sslrootcert": "{root}"}]:
+            dsn = dsn_of(server, files, said)
+            outcome, words = by_session(server, dsn)
+            assert (by_libpq(dsn), outcome) == (TLS, REFUSED)
+            assert "P-256" in words
+            assert "sslmode=disable goes without TLS" in words
+
+
+def test_a_password_of_too_many_rounds_is_refused_with_the_reason(
+    server: RunningServer, files: Files
+) -> None:
+    with psycopg.connect(server.administration, autocommit=True) as connection:
+        connection.execute("set scram_iterations = 100001")
+        connection.execute("create role lengthy login password 'lengthy'")
+        try:
+            dsn = dsn_of(server, files, {"user": "lengthy", "password": "lengthy"})
+            outcome, words = by_session(server, dsn)
+            assert (by_libpq(dsn), outcome) == (TLS, REFUSED)
+            assert "lower the server's scram_iterations" in words
+        finally:
+            connection.execute("drop role lengthy")
 
 
 def by_administration(dsn: str) -> str:

@@ -70,3 +70,13 @@ class TestWithoutAnAddress:
 def test_a_time_limit_that_is_no_number_is_one_clear_error() -> None:
     with pytest.raises(EngineError, match=r"connect_timeout='abc' is not a whole number"):
         connect("host=127.0.0.1 port=1 connect_timeout=abc", "test", "PostgreSQL")
+
+
+def test_the_environment_has_the_time_limit_that_the_dsn_lacks(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("PGCONNECT_TIMEOUT", "soon")
+    with pytest.raises(EngineError, match=r"connect_timeout='soon' is not a whole number"):
+        connect("host=127.0.0.1 port=1", "test", "PostgreSQL")
+    with pytest.raises(EngineError, match="nothing listens there"):
+        connect("host=127.0.0.1 port=1 connect_timeout=5", "test", "PostgreSQL")

@@ -34,7 +34,7 @@ fn encrypted(bytes: &[u8]) -> Result<(), String> {
         ..Policy::default()
     };
     let (line, _other_end) = peer::said(bytes);
-    encrypt(&policy, "localhost", line).map(|_| ())
+    encrypt(&policy, "localhost", line).map(|_| ()).map_err(|error| error.reason)
 }
 
 #[cfg(test)]

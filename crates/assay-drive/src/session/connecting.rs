@@ -140,6 +140,15 @@ pub enum ConnectError {
         /// What is wrong.
         reason: String,
     },
+    /// The server has TLS, by a certificate that sessions cannot take: another client may encrypt the
+    /// same line, so it is not used in the clear without being asked for.
+    #[error("TLS with {place}: {reason}; sslmode=disable goes without TLS")]
+    Certificate {
+        /// Where.
+        place: String,
+        /// What is wrong.
+        reason: String,
+    },
     /// The server said no.
     #[error("the server at {place} refuses: {message}{mend}")]
     Server {
@@ -183,7 +192,8 @@ impl ConnectError {
             | Self::Unsuited { .. }
             | Self::Nowhere { .. }
             | Self::Timeout { .. }
-            | Self::Tls { .. } => "08001",
+            | Self::Tls { .. }
+            | Self::Certificate { .. } => "08001",
             Self::Protocol { .. } => "08P01",
         }
     }

@@ -116,7 +116,7 @@ def connect(dsn: str, purpose: str, title: str) -> Connection:
     from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
     given = conninfo_to_dict(dsn)
-    patience_s = _patience_s(str(given.get("connect_timeout") or CONNECT_PATIENCE_S))
+    patience_s = _patience_s(resolved(dsn).get("connect_timeout", str(CONNECT_PATIENCE_S)))
     whole = make_conninfo(guarded(dsn), application_name=purpose, connect_timeout=patience_s)
     if given.get("load_balance_hosts", os.environ.get("PGLOADBALANCEHOSTS")) == "random":
         whole = make_conninfo(whole, load_balance_hosts="disable")

@@ -134,9 +134,9 @@ def _killed(root: int) -> list[Process]:
     """
     # Processes that Assay started are its descendants; a process that reuses the pid is not.
     process = next((p for p in live_descendants(os.getpid()) if p.pid == root), None)
-    if process is None:
+    # If it just ended, what is below the pid may belong to another process.
+    if process is None or not send_signal(process, signal.SIGSTOP):
         return []
-    send_signal(process, signal.SIGSTOP)
     processes = [*live_descendants(root), process]
     return [process for process in processes if send_signal(process, signal.SIGKILL)]
 

@@ -232,7 +232,8 @@ impl Talk<'_> {
             .serialize(&mut body);
         self.send(&body)?;
         let Stream::Tcp(line) = self.stream else { return Ok(self) };
-        let stream = tls::encrypt(&self.config.tls.policy(), host, line).map_err(tls)?;
+        let stream = tls::encrypt(&self.config.tls.policy(), host, line)
+            .map_err(|error| tls(error.reason))?;
         Ok(Self { stream: Stream::Tls(Box::new(stream)), ..self })
     }
 

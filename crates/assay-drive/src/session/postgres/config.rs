@@ -16,6 +16,8 @@ use crate::session::tls::{Identity, Policy, Trust, Versions};
 const PORT: u16 = 5432;
 const APPLICATION: &str = "assay";
 const TIMEOUT: Duration = Duration::from_secs(10);
+/// Longer than any run.
+const UNLIMITED: Duration = Duration::from_secs(i32::MAX as u64);
 /// Where the home directory has certificates and keys.
 const FOLDER: &str = ".postgresql";
 /// The protocol's name where TLS begins at once.
@@ -255,10 +257,14 @@ fn spreads(said: &Said) -> Result<bool, ConfigError> {
     }
 }
 
+/// As libpq reads it: blanks around the number, and no limit at 0 or less.
 fn timeout(text: Option<&str>) -> Result<Duration, ConfigError> {
-    match text.map(str::parse::<u64>) {
-        None | Some(Ok(0)) => Ok(TIMEOUT),
-        Some(Ok(seconds)) => Ok(Duration::from_secs(seconds)),
+    match text.map(|text| text.trim().parse::<i32>()) {
+        None => Ok(TIMEOUT),
+        Some(Ok(seconds)) => {
+            let seconds = u64::try_from(seconds).unwrap_or(0);
+            Ok(if seconds == 0 { UNLIMITED } else { Duration::from_secs(seconds) })
+        }
         Some(Err(_)) => wrong("connect_timeout is a whole number of seconds"),
     }
 }

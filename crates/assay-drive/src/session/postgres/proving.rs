@@ -15,6 +15,9 @@ use crate::session::connecting::{ConnectError, is_private};
 use crate::session::stream::Stream;
 use crate::session::tls::end_point_digest;
 
+/// The library's error for a password of more rounds than it computes.
+const TOO_MANY_ROUNDS: &str = "iteration count exceeds";
+
 /// How far each side has proved who it is.
 #[derive(Clone, Copy, Debug, Default)]
 struct Proved {
@@ -176,7 +179,15 @@ impl Talk<'_> {
         let Message::AuthenticationSaslContinue(body) = self.next()? else {
             return Err(self.proof("something else in the middle of SCRAM"));
         };
-        scram.update(body.data()).map_err(|error| self.garbled(&error))?;
+        scram.update(body.data()).map_err(|error| {
+            if error.to_string().contains(TOO_MANY_ROUNDS) {
+                return self.proof(
+                    "a proof by SCRAM with more than 100,000 rounds, which sessions do not compute: \
+                     lower the server's scram_iterations, and set the password again",
+                );
+            }
+            self.garbled(&error)
+        })?;
         frontend::sasl_response(scram.message(), &mut self.out)
             .map_err(|error| self.garbled(&error))?;
         self.send()?;

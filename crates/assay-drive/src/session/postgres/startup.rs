@@ -86,6 +86,7 @@ pub fn start(config: &Config, endpoint: &Endpoint, role: Role) -> Result<Connect
                 | ConnectError::Timeout { .. }
                 | ConnectError::Proof { .. }
                 | ConnectError::Unsuited { .. }
+                | ConnectError::Certificate { .. }
         );
         // Of two errors, the one of the encrypted line says more.
         if failed.is_none() || *method == Method::Tls {
@@ -170,7 +171,13 @@ fn secured(
         }
     }
     let name = endpoint.name();
-    let encrypted = tls::encrypt(&config.tls, &name, line).map_err(tls)?;
+    let encrypted = tls::encrypt(&config.tls, &name, line).map_err(|error| {
+        if error.is_of_kind {
+            let (place, reason) = (endpoint.to_string(), error.reason);
+            return ConnectError::Certificate { place, reason };
+        }
+        tls(error.reason)
+    })?;
     Ok(Stream::Tls(Box::new(encrypted)))
 }
 

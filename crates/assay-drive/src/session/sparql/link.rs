@@ -56,8 +56,10 @@ impl Link {
             Some(tls) if tls.mode == SslMode::Disable => Stream::Tcp(line),
             Some(tls) => {
                 let encrypted = tls::encrypt(&tls.policy(), &config.host, line);
-                let refused = |reason| ConnectError::Tls { place: place.to_string(), reason };
-                Stream::Tls(Box::new(encrypted.map_err(refused)?))
+                Stream::Tls(Box::new(encrypted.map_err(|error| ConnectError::Tls {
+                    place: place.to_string(),
+                    reason: error.reason,
+                })?))
             }
         };
         stream.set_timeout(None).map_err(unreached)?;

@@ -4,8 +4,8 @@ use std::net::IpAddr;
 
 use ring::digest::{Algorithm, SHA256, SHA384, SHA512, digest};
 use x509_cert::Certificate;
-use x509_cert::der::Decode;
 use x509_cert::der::asn1::ObjectIdentifier;
+use x509_cert::der::{Decode, Encode};
 use x509_cert::ext::pkix::SubjectAltName;
 use x509_cert::ext::pkix::name::GeneralName;
 
@@ -30,7 +30,13 @@ pub fn end_point_digest(certificate: &[u8]) -> Option<Vec<u8>> {
     Some(digest(algorithm, certificate).as_ref().to_vec())
 }
 
-/// Whether a certificate is for a host, as OpenSSL's users compare: by alternative names, and by the
+/// The public key of a certificate, as its part `subjectPublicKeyInfo`.
+pub fn key_of(certificate: &[u8]) -> Option<Vec<u8>> {
+    let read = Certificate::from_der(certificate).ok()?;
+    read.tbs_certificate().subject_public_key_info().to_der().ok()
+}
+
+/// Whether a certificate is for a host, as libpq compares: by alternative names, and by the first
 /// common name where it has no alternative name of the host's kind.
 pub fn names_host(certificate: &[u8], host: &str) -> bool {
     let Ok(read) = Certificate::from_der(certificate) else { return false };
@@ -44,7 +50,7 @@ pub fn names_host(certificate: &[u8], host: &str) -> bool {
     if names.iter().any(|name| is_for(name, host, address)) {
         return true;
     }
-    !names.iter().any(of_kind) && common_names(&read).iter().any(|name| matches(name, host))
+    !names.iter().any(of_kind) && common_name(&read).is_some_and(|name| matches(&name, host))
 }
 
 /// `None`: they cannot be read.
@@ -66,11 +72,11 @@ fn is_for(name: &GeneralName, host: &str, address: Option<IpAddr>) -> bool {
     }
 }
 
-fn common_names(certificate: &Certificate) -> Vec<String> {
+fn common_name(certificate: &Certificate) -> Option<String> {
     const COMMON_NAME: ObjectIdentifier = ObjectIdentifier::new_unwrap("2.5.4.3");
     let subject = certificate.tbs_certificate().subject();
-    let named = subject.iter().filter(|part| part.oid == COMMON_NAME);
-    named.filter_map(|part| String::from_utf8(part.value.value().to_vec()).ok()).collect()
+    let named = subject.iter().find(|part| part.oid == COMMON_NAME)?;
+    String::from_utf8(named.value.value().to_vec()).ok()
 }
 
 /// Compares without case; `*.` stands for exactly one label of a name.

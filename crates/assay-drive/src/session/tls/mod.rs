@@ -21,7 +21,11 @@ use serde::Deserialize;
 
 use super::connecting::SslMode;
 pub use certificate::{end_point_digest, names_host};
-use verifying::Verifier;
+use verifying::{Verifier, is_of_kind};
+
+/// The certificates that sessions take, for errors.
+const KINDS: &str = "; sessions take certificates with keys of RSA (2,048 bits or more), P-256, \
+                     P-384 or Ed25519, and verify those of X.509 version 3";
 
 /// How far TLS goes, and whom it trusts.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -117,12 +121,36 @@ impl Policy {
     }
 }
 
-/// Encrypts a line whose server has agreed to it. The error says what is wrong, and the mend.
+/// Why a line could not be encrypted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unencrypted {
+    /// What is wrong, and the mend.
+    pub reason: String,
+    /// Whether the certificate is of a kind that sessions do not take, and other clients may.
+    pub is_of_kind: bool,
+}
+
+impl From<String> for Unencrypted {
+    fn from(reason: String) -> Self {
+        Self { reason, is_of_kind: false }
+    }
+}
+
+impl Unencrypted {
+    fn shaking(error: &io::Error) -> Self {
+        let inner = error.get_ref().and_then(|inner| inner.downcast_ref());
+        let is_of_kind = inner.is_some_and(is_of_kind);
+        let more = if is_of_kind { KINDS } else { "" };
+        Self { reason: format!("{error}{more}"), is_of_kind }
+    }
+}
+
+/// Encrypts a line whose server has agreed to it.
 pub fn encrypt(
     policy: &Policy,
     host: &str,
     line: TcpStream,
-) -> Result<StreamOwned<ClientConnection, TcpStream>, String> {
+) -> Result<StreamOwned<ClientConnection, TcpStream>, Unencrypted> {
     let client = client(policy)?;
     let name = ServerName::try_from(host.to_owned())
         .map_err(|_| format!("{host:?} is no name that a certificate can be for"))?;
@@ -131,11 +159,14 @@ pub fn encrypt(
     let mut encrypted = StreamOwned::new(connection, line);
     let mut limited = Limited::of(&encrypted.sock).map_err(|error| error.to_string())?;
     while encrypted.conn.is_handshaking() {
-        encrypted.conn.complete_io(&mut limited).map_err(|error| error.to_string())?;
+        let done = encrypted.conn.complete_io(&mut limited);
+        done.map_err(|error| Unencrypted::shaking(&error))?;
     }
     limited.lift().map_err(|error| error.to_string())?;
     if policy.protocol.is_some() && encrypted.conn.alpn_protocol() != policy.protocol {
-        return Err("the server does not agree to speak its protocol over TLS at once".into());
+        return Err("the server does not agree to speak its protocol over TLS at once"
+            .to_owned()
+            .into());
     }
     Ok(encrypted)
 }

@@ -5,12 +5,19 @@ use std::sync::Arc;
 
 use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
-use rustls::crypto::CryptoProvider;
+use rustls::crypto::{CryptoProvider, verify_tls13_signature_with_raw_key};
 use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, CertificateRevocationListDer, ServerName, UnixTime};
-use rustls::{CertificateError, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
+use rustls::pki_types::{
+    CertificateDer, CertificateRevocationListDer, ServerName, SignatureVerificationAlgorithm,
+    SubjectPublicKeyInfoDer, UnixTime,
+};
+use rustls::{
+    AlertDescription, CertificateError, DigitallySignedStruct, Error, RootCertStore,
+    SignatureScheme,
+};
+use webpki::RawPublicKeyEntity;
 
-use super::certificate::names_host;
+use super::certificate::{key_of, names_host};
 use super::{Policy, Trust, certificates};
 
 /// Where distributions keep the certificates that they trust.
@@ -92,6 +99,21 @@ fn revocations(path: &Path) -> Result<Vec<CertificateRevocationListDer<'static>>
     read.map_err(unreadable)
 }
 
+/// Whether the reason is a kind of certificate that the library does not take, and OpenSSL might.
+pub const fn is_of_kind(error: &Error) -> bool {
+    matches!(
+        error,
+        Error::AlertReceived(AlertDescription::HandshakeFailure)
+            | Error::InvalidCertificate(
+                CertificateError::BadEncoding
+                    | CertificateError::BadSignature
+                    | CertificateError::UnsupportedSignatureAlgorithmContext { .. }
+                    | CertificateError::UnsupportedSignatureAlgorithmForPublicKeyContext { .. }
+                    | CertificateError::Other(_)
+            )
+    )
+}
+
 const fn is_of_name(error: &Error) -> bool {
     matches!(
         error,
@@ -99,6 +121,13 @@ const fn is_of_name(error: &Error) -> bool {
             CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. }
         )
     )
+}
+
+/// The key of a certificate that nobody has to have signed. The library reads no certificates of X.509
+/// version 1, which OpenSSL takes.
+fn public_key(certificate: &CertificateDer<'_>) -> Result<SubjectPublicKeyInfoDer<'static>, Error> {
+    let read = key_of(certificate).ok_or(CertificateError::BadEncoding)?;
+    Ok(SubjectPublicKeyInfoDer::from(read))
 }
 
 impl ServerCertVerifier for Verifier {
@@ -131,7 +160,21 @@ impl ServerCertVerifier for Verifier {
         signed: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
         let algorithms = &self.provider.signature_verification_algorithms;
-        rustls::crypto::verify_tls12_signature(message, cert, signed, algorithms)
+        if self.chain.is_some() {
+            return rustls::crypto::verify_tls12_signature(message, cert, signed, algorithms);
+        }
+        let key = public_key(cert)?;
+        let entity =
+            RawPublicKeyEntity::try_from(&key).map_err(|_| CertificateError::BadEncoding)?;
+        let scheme = algorithms.mapping.iter().find(|(scheme, _)| *scheme == signed.scheme);
+        let fitting = scheme.map(|(_, algorithms)| *algorithms).unwrap_or_default();
+        let verifies = |algorithm: &&dyn SignatureVerificationAlgorithm| {
+            entity.verify_signature(*algorithm, message, signed.signature()).is_ok()
+        };
+        if fitting.iter().any(verifies) {
+            return Ok(HandshakeSignatureValid::assertion());
+        }
+        Err(CertificateError::BadSignature.into())
     }
 
     fn verify_tls13_signature(
@@ -141,7 +184,10 @@ impl ServerCertVerifier for Verifier {
         signed: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
         let algorithms = &self.provider.signature_verification_algorithms;
-        rustls::crypto::verify_tls13_signature(message, cert, signed, algorithms)
+        if self.chain.is_some() {
+            return rustls::crypto::verify_tls13_signature(message, cert, signed, algorithms);
+        }
+        verify_tls13_signature_with_raw_key(message, &public_key(cert)?, signed, algorithms)
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
