@@ -149,6 +149,9 @@ WORKLOADS: Mapping[str, Files] = {
     "a query that leads to itself": {"q.sql": LINK + "q.sql"},
     "a query that leads nowhere": {"q.sql": LINK + "nowhere"},
     "a pipe for a query": {"q.sql": PIPE},
+    "a pipe beside a query": {**QUERY, "other.sql": PIPE},
+    "a link that leads nowhere beside a query": {**QUERY, "other.sql": LINK + "nowhere"},
+    "a directory beside a query": {**QUERY, "other.sql/a.txt": "a"},
     "a pipe for a manifest": {**QUERY, "workload.toml": PIPE},
 }
 

@@ -167,7 +167,16 @@ class TestFailures:
 
         monkeypatch.setattr(data_files.shutil, "disk_usage", lambda _: Usage)
         assert run_command(["generate", shop, "--out", str(tmp_path / "new" / "data")]) == 1
-        assert "MiB and 9.77 KiB are free: name another directory" in capsys.readouterr().err
+        assert "MiB or more, and 9.77 KiB are free: name another" in capsys.readouterr().err
+        assert list(tmp_path.iterdir()) == []
+
+    @pytest.mark.parametrize("form", ["csv", "parquet"])
+    def test_a_scale_beyond_the_disk_is_refused_in_every_format(
+        self, form: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        asked = ["generate", "tpch", "--scale", "100000", "--format", form]
+        assert run_command([*asked, "--out", str(tmp_path / "data")]) == 1
+        assert "TiB or more, and" in capsys.readouterr().err
         assert list(tmp_path.iterdir()) == []
 
     def test_a_full_disk_leaves_nothing(

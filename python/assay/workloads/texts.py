@@ -118,15 +118,19 @@ def operation_files(folder: Path, facts: WorkloadFacts) -> list[Path]:
     made_by = {folder / name for script in scripts for name in versions(folder, script)}
     there = operations_folder(folder).iterdir()
     files = sorted(path for path in there if path.suffix in SUFFIXES.values())
-    files = [path for path in files if path.is_file() and path not in made_by]
+    files = [path for path in files if path not in made_by and not path.name.startswith(".")]
     for path in files:
+        if not path.is_file():
+            raise UsageError(
+                f"{str(path)!r} is not a file with a query: write one there, or remove it"
+            )
         if not path.name.isprintable():
             raise UsageError(f"{str(path)!r}: the file name contains a control character")
         if "@" in path.name:
             raise UsageError(
                 f"{path}: the file name contains @, which is reserved for variants of a query"
             )
-    return [path for path in files if not path.name.startswith(".")]
+    return files
 
 
 def version(plain: Path, dialects: Sequence[str]) -> Path | None:
