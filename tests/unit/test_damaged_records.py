@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,6 +16,7 @@ from assay.cli.main import run_command
 from assay.record.ceilings import newest_ceiling
 from assay.record.damage import DamagedRecordWarning
 from assay.record.earlier import earlier_run
+from assay.record.layout import PLANS_DIR, PLANS_FILE, RAW_DIR
 from assay.record.reader import Run
 from assay.record.seal import write_seal
 from assay.record.studies import write_study
@@ -94,6 +97,27 @@ def test_damage_is_one_sentence_and_exit_code_3(
     assert "Traceback" not in told.err
     assert json.loads(told.out)
     assert not (record.parent / "studies").exists()
+
+
+@pytest.mark.parametrize("command", ["show", "export"])
+def test_damaged_plans_are_one_sentence_too(command: str, record: Path) -> None:
+    """Several parts of a command read the plans, and each warns that it cannot."""
+    plans = record / RAW_DIR / PLANS_DIR / PLANS_FILE
+    plans.parent.mkdir()
+    write_json(plans, {})
+    write_seal(record)
+    plans.write_text("", encoding="utf-8")
+    # In a process of its own, because pytest itself receives the warnings of this one.
+    program = "from assay.cli.main import main; main()"
+    ended = subprocess.run(
+        [sys.executable, "-c", program, command, record.name],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    (line,) = ended.stderr.splitlines()
+    assert SENTENCES[0] in line
+    assert ended.returncode == 3
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -22,7 +22,7 @@ from assay.cli.shared import completion
 from assay.cli.shared.configuration import defaults
 from assay.cli.shared.json_asked import is_json_asked
 from assay.cli.shared.names import keys_of
-from assay.cli.shared.output import complain, say_json
+from assay.cli.shared.output import complain, each_warning_once, say_json
 from assay.cli.shared.stopping import (
     StoppedError,
     hear_signals,
@@ -98,7 +98,7 @@ def run_command(arguments: list[str] | None = None) -> int:
     """
     from assay.record.damage import hearing_damage
 
-    with hearing_damage() as damaged:
+    with hearing_damage() as damaged, each_warning_once(damaged):
         code = _called(arguments, damaged)
     for sentence in damaged:
         complain(sentence)

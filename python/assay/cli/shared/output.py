@@ -3,22 +3,51 @@
 from __future__ import annotations
 
 import json
+import logging
 import math
 import re
 import sys
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from assay.model.foreign_text import shown, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
+# Modules that only read records.
+ANALYSIS = "assay.analysis"
 LATE_CONTROLS = re.compile("[\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
 def complain(message: str) -> None:
     """Print one error message on stderr, escaping control characters."""
     print(f"assay: {shown(message)}", file=sys.stderr)
+
+
+@contextmanager
+def each_warning_once(damaged: Sequence[str]) -> Iterator[None]:
+    """Print no warning of the log twice, and none on the analysis of a damaged record.
+
+    Args:
+        damaged: Sentences on damaged records heard so far. They are printed at the end.
+    """
+    told: set[str] = set()
+
+    def is_news(record: logging.LogRecord) -> bool:
+        text = record.getMessage()
+        if text in told or (damaged and record.name.startswith(ANALYSIS)):
+            return False
+        told.add(text)
+        return True
+
+    # Prints warnings where no handler is installed.
+    printing = logging.lastResort or logging.StreamHandler()
+    printing.addFilter(is_news)
+    try:
+        yield
+    finally:
+        printing.removeFilter(is_news)
 
 
 def folded(message: str) -> str:
