@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from assay.workloads.contract import Workload
 
 Format = Literal["nt", "ttl", "csv", "parquet"]
-# Bytes of a format's files per byte of their rows in memory: the smallest share of TPC-H, SSB, TPC-C
-# and BSBM, rounded down. In RDF formats, the rows are the files' text.
+# Bytes of a format's files per byte of their rows in memory: the smallest share of TPC-H, SSB,
+# TPC-C and BSBM, rounded down. In RDF formats, the rows are the files' text.
 SHARE_OF_MEMORY: dict[Format, float] = {"nt": 1.0, "ttl": 1.0, "csv": 0.8, "parquet": 0.2}
 # Suffix of a file while it is written.
 UNFINISHED = ".part"
