@@ -46,6 +46,7 @@ from assay.model.errors import (
     UsageError,
 )
 from assay.model.foreign_text import shown
+from assay.model.secrets import message_without_secrets
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -164,7 +165,8 @@ def _unexpected(error: Exception) -> tuple[str, int]:
     ):
         return f"{TOO_LITTLE_MEMORY}, and repeat the command", RunFailedError.exit_code
     # A defect of Assay is reported as one, with its trace.
-    traceback.print_exception(error)
+    trace = "".join(traceback.format_exception(error))
+    print(message_without_secrets(trace), end="", file=sys.stderr)
     message = f"this is a defect of Assay ({type(error).__name__}: {error}); please report it"
     return message, RunFailedError.exit_code
 
@@ -175,6 +177,8 @@ def _failed(
     """Report an error, with `--json` as a document, too, and return its exit code."""
     ignore_signals()
     message, code = _ended_by(error, damaged)
+    # Whatever is quoted may be an address that nobody could read, with its password.
+    message = message_without_secrets(message)
     complain(message)
     if isinstance(error, StoppedError):
         discard_result()
