@@ -7,31 +7,49 @@ import socket
 import subprocess
 import sys
 import threading
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
-from assay.probes.jit import PerfMap, _perf_map, virtual_machines, write_perf_maps
-from assay.probes.profile import ProfileProbe
+from assay.probes.jit import Started, _refusal, perf_maps, virtual_machines
 
 HOTSPOT = "7f00-7f01 r-xp 00000000 fd:00 1 /opt/jre/lib/server/libjvm.so\n"
 OPENJ9 = HOTSPOT + "7f02-7f03 r-xp 00000000 fd:00 2 /opt/jre/lib/default/libj9vm29.so\n"
 OTHER = "7f00-7f01 r-xp 00000000 fd:00 3 /usr/lib/libc.so.6\n"
 SIGQUIT_HANDLED = "0000000000000004"
 NOTHING_HANDLED = "0000000000000000"
+START_TICKS = 300
 
 
-def process(proc: Path, pid: int, maps: str, children: str = "", handled: str = "0") -> Path:
+def process(
+    proc: Path, pid: int, maps: str, children: str = "", handled: str = "0", parent: int = 1
+) -> Path:
     place = proc / str(pid)
     (place / f"task/{pid}").mkdir(parents=True)
     (place / "root/tmp").mkdir(parents=True)
     (place / "maps").write_text(maps)
+    starts(place, START_TICKS, parent)
     (place / f"task/{pid}/children").write_text(children)
     (place / "status").write_text(
         f"Name:\tjava\nUid:\t{os.getuid()}\t{os.getuid()}\t0\t0\n"
         f"Gid:\t{os.getgid()}\t{os.getgid()}\t0\t0\nNSpid:\t{pid}\t7\nSigCgt:\t{handled}\n"
     )
     return place
+
+
+def starts(place: Path, start_ticks: int, parent: int = 1) -> None:
+    between = "0 " * 17
+    (place / "stat").write_text(f"{place.name} (java) S {parent} {between}{start_ticks} 0\n")
+
+
+def started(pid: int) -> Started:
+    return Started(pid, START_TICKS)
+
+
+def refusals_of(pid: int, proc: Path, timeout_s: float = 5.0) -> list[str]:
+    with perf_maps([started(pid)], timeout_s, proc) as refusals:
+        return refusals
 
 
 class AnsweringJvm:
@@ -62,20 +80,35 @@ def test_only_hotspot_is_found_among_the_descendants(tmp_path):
     process(tmp_path, 1, OTHER, children="2 3 ")
     process(tmp_path, 2, HOTSPOT, children="4 ")
     process(tmp_path, 3, OPENJ9)
-    process(tmp_path, 4, HOTSPOT)
+    process(tmp_path, 4, HOTSPOT, parent=2)
     process(tmp_path, 5, HOTSPOT)
-    assert virtual_machines([1], tmp_path) == [2, 4]
-    assert virtual_machines([1, 2, 99], tmp_path) == [2, 4]
+    assert virtual_machines([started(1)], tmp_path) == [started(2), started(4)]
+    roots = [started(1), started(2), started(99)]
+    assert virtual_machines(roots, tmp_path) == [started(2), started(4)]
+
+
+def test_who_has_the_number_of_an_engine_that_ended_is_not_asked(tmp_path):
+    process(tmp_path, 1, OTHER, children="2 3 ")
+    process(tmp_path, 2, HOTSPOT)
+    # It was a child when it was listed, and another process has its number.
+    process(tmp_path, 3, HOTSPOT, parent=9)
+    assert virtual_machines([started(1)], tmp_path) == [started(2)]
+    starts(tmp_path / "2", START_TICKS + 1)
+    assert virtual_machines([started(2)], tmp_path) == []
+    starts(tmp_path / "1", START_TICKS + 1)
+    assert virtual_machines([started(1)], tmp_path) == []
 
 
 def test_the_list_is_where_the_jvm_has_its_tmp(tmp_path):
     tmp = process(tmp_path, 1, HOTSPOT) / "root/tmp"
     (tmp / "perf-7.map").write_text("7f00 10 void Some.method()\n")
     jvm = AnsweringJvm(tmp, b"0\nCommand executed successfully\n")
-    (written,) = write_perf_maps([1], proc=tmp_path)
+    with perf_maps([started(1)], proc=tmp_path) as refusals:
+        assert (tmp / "perf-7.map").exists()
     jvm.close()
     assert jvm.asked == b"1\0jcmd\0Compiler.perfmap\0\0\0"
-    assert (written.pid, written.path, written.reason) == (1, tmp / "perf-7.map", None)
+    assert refusals == []
+    assert not (tmp / "perf-7.map").exists()
 
 
 @pytest.mark.parametrize(
@@ -88,18 +121,17 @@ def test_the_list_is_where_the_jvm_has_its_tmp(tmp_path):
 )
 def test_a_jvm_that_refuses_is_told_with_its_reason(tmp_path, answer, why):
     jvm = AnsweringJvm(process(tmp_path, 1, HOTSPOT) / "root/tmp", answer)
-    (written,) = write_perf_maps([1], proc=tmp_path)
+    (refusal,) = refusals_of(1, tmp_path)
     jvm.close()
-    assert written.path is None
-    assert why in written.reason
+    assert why in refusal
 
 
 def test_no_signal_goes_to_one_that_would_be_ended_by_it(tmp_path):
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as idle:
         process(tmp_path, idle.pid, HOTSPOT, handled=NOTHING_HANDLED)
-        (written,) = write_perf_maps([idle.pid], proc=tmp_path)
+        (refusal,) = refusals_of(idle.pid, tmp_path)
         idle.communicate(b"\n")
-    assert "does not handle SIGQUIT" in written.reason
+    assert "does not handle SIGQUIT" in refusal
     assert idle.returncode == 0
 
 
@@ -112,13 +144,13 @@ def test_one_that_does_not_listen_is_given_up(tmp_path):
     ) as deaf:
         deaf.stdout.readline()
         place = process(tmp_path, deaf.pid, HOTSPOT, handled=SIGQUIT_HANDLED)
-        (written,) = write_perf_maps([deaf.pid], timeout_s=0.1, proc=tmp_path)
+        (refusal,) = refusals_of(deaf.pid, tmp_path, timeout_s=0.1)
         deaf.communicate(b"\n")
-    assert "did not answer within 0.1 s" in written.reason
+    assert "did not answer within 0.1 s" in refusal
     assert list((place / "root/tmp").iterdir()) == []
 
 
-def test_no_signal_goes_to_who_has_the_number_of_a_jvm_that_ended(tmp_path):
+def test_no_signal_goes_to_a_jvm_that_executes_another_program_or_has_ended(tmp_path):
     counts = (
         "import signal; seen = []; signal.signal(signal.SIGQUIT, lambda *_: seen.append(1));"
         " print(flush=True); input(); print(len(seen))"
@@ -129,26 +161,31 @@ def test_no_signal_goes_to_who_has_the_number_of_a_jvm_that_ended(tmp_path):
         stranger.stdout.readline()
         place = process(tmp_path, stranger.pid, HOTSPOT, handled=SIGQUIT_HANDLED)
         # It is found as a JVM, and is none when it is about to be asked.
-        assert virtual_machines([stranger.pid], tmp_path) == [stranger.pid]
-        (place / "maps").write_text(OTHER)
-        told = _perf_map(place, timeout_s=0.1)
+        (jvm,) = virtual_machines([started(stranger.pid)], tmp_path)
+        with ExitStack() as stack:
+            (place / "maps").write_text(OTHER)
+            executes = _refusal(jvm, 0.1, tmp_path, stack)
+            (place / "maps").write_text(HOTSPOT)
+            starts(place, START_TICKS + 1)
+            ended = _refusal(jvm, 0.1, tmp_path, stack)
         seen, _ = stranger.communicate(b"\n")
-    assert told.reason.endswith("did not list its compiled code: it ended.")
+    for refusal in (executes, ended):
+        assert refusal.endswith("did not list its compiled code: it ended.")
     assert seen == b"0\n"
+    assert list((place / "root/tmp").iterdir()) == []
 
 
-def test_no_list_is_left_behind_by_a_sampler_that_fails(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    class Failing:
-        def stop(self) -> None:
+def test_no_list_is_left_behind_by_a_sampler_that_fails(tmp_path: Path) -> None:
+    tmp = process(tmp_path, 1, HOTSPOT) / "root/tmp"
+    (tmp / "perf-7.map").write_text("7f00 10 a\n")
+    jvm = AnsweringJvm(tmp, b"0\n")
+
+    def fail() -> None:
+        with perf_maps([started(1)], proc=tmp_path) as refusals:
+            assert refusals == []
             raise OSError("the profile probe panicked")
 
-    left = tmp_path / "perf-7.map"
-    left.write_text("7f00 10 a\n")
-    monkeypatch.setattr("assay.probes.profile.write_perf_maps", lambda _: [PerfMap(7, left)])
-    probe = ProfileProbe()
-    monkeypatch.setattr(probe, "_profiler", Failing())
     with pytest.raises(OSError, match="panicked"):
-        probe.stop()
-    assert not left.exists()
+        fail()
+    jvm.close()
+    assert not (tmp / "perf-7.map").exists()

@@ -16,14 +16,14 @@ import signal
 import socket
 import stat
 import time
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+PROC = Path("/proc")
 TIMEOUT_S = 5.0
 _POLL_S = 0.01
 # Version 1 of the protocol: version, command, and three arguments, each ended by a zero byte.
@@ -31,62 +31,98 @@ _REQUEST = b"1\0jcmd\0Compiler.perfmap\0\0\0"
 _DONE = b"0"
 
 
-@dataclass(frozen=True)
-class PerfMap:
-    """The list of compiled code that a JVM wrote, or why it did not.
-
-    Attributes:
-        pid: Process id of the JVM.
-        path: Path of the list in the JVM's own `/tmp`, readable while the JVM lives; None without a
-            list.
-        reason: Sentence on why there is no list.
-    """
+class Started(NamedTuple):
+    """A process and the time of its start, which no later process with the same pid has."""
 
     pid: int
-    path: Path | None
-    reason: str | None = None
+    start_ticks: int  # since boot
 
-    def remove(self) -> None:
-        """Remove the JVM's list of compiled code, if there is one."""
-        if self.path is not None:
-            with suppress(OSError):  # the JVM has ended, and its `/tmp` with it
-                self.path.unlink()
+
+class _Jvm(NamedTuple):
+    """A JVM that is open: descriptor and directory are never those of another process.
+
+    Attributes:
+        descriptor: Process descriptor.
+        tmp: The JVM's own `/tmp`.
+        status: Fields of the process's `status`, when it was opened.
+    """
+
+    descriptor: int
+    tmp: Path
+    status: dict[str, str]
+
+    @property
+    def own_pid(self) -> str:
+        """The pid that the JVM has in its own namespace."""
+        return self.status["NSpid"].split()[-1]
 
 
 class _RefusedError(Exception):
     """Error: a JVM does not write its list of compiled code."""
 
 
-def write_perf_maps(
-    pids: Iterable[int], timeout_s: float = TIMEOUT_S, proc: Path = Path("/proc")
-) -> list[PerfMap]:
-    """Have every JVM among some processes write its list of compiled code.
+def find_started(pid: int, proc: Path = PROC) -> Started | None:
+    """Return the process that has a pid now, or None."""
+    found = _parent_and_start(pid, proc)
+    return Started(pid, found[1]) if found else None
+
+
+@contextmanager
+def perf_maps(
+    engine: Iterable[Started], timeout_s: float = TIMEOUT_S, proc: Path = PROC
+) -> Iterator[list[str]]:
+    """Have every JVM among some processes write its list of compiled code, for the block.
+
+    Yields a sentence for each JVM that wrote none. The lists are removed at the end.
 
     Args:
-        pids: Roots of process trees; ended processes are skipped.
+        engine: Roots of process trees; ended processes are skipped.
         timeout_s: Timeout for each JVM.
         proc: Directory of the kernel's process files.
     """
-    return [_perf_map(proc / str(pid), timeout_s) for pid in virtual_machines(pids, proc)]
+    with ExitStack() as stack:
+        refusals = [_refusal(jvm, timeout_s, proc, stack) for jvm in virtual_machines(engine, proc)]
+        yield [refusal for refusal in refusals if refusal is not None]
 
 
-def virtual_machines(pids: Iterable[int], proc: Path = Path("/proc")) -> list[int]:
-    """Return the pids of processes that run a HotSpot JVM, in ascending order."""
-    return sorted(pid for pid in _with_descendants(pids, proc) if _runs_hotspot(proc / str(pid)))
+def virtual_machines(engine: Iterable[Started], proc: Path = PROC) -> list[Started]:
+    """Return the processes that run a HotSpot JVM, by ascending pid."""
+    processes = _with_descendants(engine, proc)
+    return sorted(process for process in processes if _runs_hotspot(proc / str(process.pid)))
 
 
-def _with_descendants(pids: Iterable[int], proc: Path) -> set[int]:
-    descendants: set[int] = set()
-    waiting = list(pids)
+def _with_descendants(engine: Iterable[Started], proc: Path) -> set[Started]:
+    descendants: set[Started] = set()
+    waiting = list(engine)
     while waiting:
-        pid = waiting.pop()
-        if pid in descendants:
+        process = waiting.pop()
+        if process in descendants or find_started(process.pid, proc) != process:
             continue
-        descendants.add(pid)
-        for children in proc.glob(f"{pid}/task/*/children"):
-            with suppress(OSError):  # the thread ended
-                waiting.extend(map(int, children.read_text().split()))
+        descendants.add(process)
+        waiting += _children(process, proc)
     return descendants
+
+
+def _children(process: Started, proc: Path) -> list[Started]:
+    children: list[Started] = []
+    for path in proc.glob(f"{process.pid}/task/*/children"):
+        with suppress(OSError):  # the thread ended
+            for pid in map(int, path.read_text().split()):
+                parent, start_ticks = _parent_and_start(pid, proc) or (None, 0)
+                if parent == process.pid:
+                    children.append(Started(pid, start_ticks))
+    # If another process has the pid by now, the children may be that one's.
+    return children if find_started(process.pid, proc) == process else []
+
+
+def _parent_and_start(pid: int, proc: Path) -> tuple[int, int] | None:
+    try:
+        text = (proc / str(pid) / "stat").read_text(errors="replace")
+    except OSError:
+        return None
+    # The command name, in parentheses, may itself contain spaces and parentheses.
+    fields = text.rpartition(")")[2].split()
+    return int(fields[1]), int(fields[19])
 
 
 def _runs_hotspot(process: Path) -> bool:
@@ -99,29 +135,51 @@ def _runs_hotspot(process: Path) -> bool:
     return "/libjvm.so" in mappings and "/libj9" not in mappings
 
 
-def _perf_map(process: Path, timeout_s: float) -> PerfMap:
-    pid = int(process.name)
+def _refusal(process: Started, timeout_s: float, proc: Path, stack: ExitStack) -> str | None:
+    """Have a JVM write its list until `stack` is closed; return why it did not, or None."""
+    pid = process.pid
     try:
-        return PerfMap(pid, _write_perf_map(process, time.monotonic() + timeout_s))
+        jvm = _opened(process, proc, stack)
+        _write_perf_map(jvm, proc / str(pid), time.monotonic() + timeout_s, stack)
     except TimeoutError:
-        reason = (
+        return (
             f"The JVM {pid} did not answer within {timeout_s:g} s (-XX:+DisableAttachMechanism?)."
         )
     except PermissionError:
-        reason = f"The JVM {pid} belongs to another user: run as that user, or as root."
+        return f"The JVM {pid} belongs to another user: run as that user, or as root."
     except (OSError, _RefusedError) as error:
-        reason = f"The JVM {pid} did not list its compiled code: {error}."
-    return PerfMap(pid, None, reason)
+        return f"The JVM {pid} did not list its compiled code: {error}."
+    return None
 
 
-def _write_perf_map(process: Path, deadline_s: float) -> Path:
-    own_pid = _status(process)["NSpid"].split()[-1]
-    tmp = process / "root/tmp"
-    _ask(_attach(process, tmp, own_pid, deadline_s), deadline_s)
-    path = tmp / f"perf-{own_pid}.map"
+def _opened(process: Started, proc: Path, stack: ExitStack) -> _Jvm:
+    """Open a JVM until `stack` is closed.
+
+    All is opened before the start is compared: it is then of this process, even if the process ends
+    and another one gets its pid.
+    """
+    place = proc / str(process.pid)
+    descriptor = os.pidfd_open(process.pid)
+    stack.callback(os.close, descriptor)
+    tmp = os.open(place / "root/tmp", os.O_PATH | os.O_DIRECTORY)
+    stack.callback(os.close, tmp)
+    status = _status(place)
+    if find_started(process.pid, proc) != process:
+        raise _RefusedError("it ended")
+    return _Jvm(descriptor, Path(f"/proc/self/fd/{tmp}"), status)
+
+
+def _write_perf_map(jvm: _Jvm, process: Path, deadline_s: float, stack: ExitStack) -> None:
+    _ask(_attach(jvm, process, deadline_s), deadline_s)
+    path = jvm.tmp / f"perf-{jvm.own_pid}.map"
     if not path.is_file():
-        raise _RefusedError(f"{path} is missing though it said that it wrote it")
-    return path
+        raise _RefusedError(f"{path.name} is missing though it said that it wrote it")
+    stack.callback(_remove, path)
+
+
+def _remove(path: Path) -> None:
+    with suppress(OSError):  # the JVM has ended, and its `/tmp` with it
+        path.unlink()
 
 
 def _status(process: Path) -> dict[str, str]:
@@ -129,38 +187,31 @@ def _status(process: Path) -> dict[str, str]:
     return {name: value.strip() for name, _, value in (line.partition(":") for line in lines)}
 
 
-def _attach(process: Path, tmp: Path, own_pid: str, deadline_s: float) -> Path:
+def _attach(jvm: _Jvm, process: Path, deadline_s: float) -> Path:
     """Make a JVM listen for requests, and return its socket's path."""
-    listening = tmp / f".java_pid{own_pid}"
-    status = _status(process)
-    uid, gid = (int(status[name].split()[1]) for name in ("Uid", "Gid"))
+    listening = jvm.tmp / f".java_pid{jvm.own_pid}"
+    uid, gid = (int(jvm.status[name].split()[1]) for name in ("Uid", "Gid"))
     if not listening.exists():
-        with _opened(process) as descriptor, _marked(tmp / f".attach_pid{own_pid}", uid, gid):
-            signal.pidfd_send_signal(descriptor, signal.SIGQUIT)
+        _check_handler(jvm, process)
+        with _marked(jvm.tmp / f".attach_pid{jvm.own_pid}", uid, gid):
+            signal.pidfd_send_signal(jvm.descriptor, signal.SIGQUIT)
             _wait_for(listening, deadline_s)
     file_status = listening.lstat()
     if not stat.S_ISSOCK(file_status.st_mode) or file_status.st_uid != uid:
-        raise _RefusedError(f"{listening} is not its socket")
+        raise _RefusedError(f"{listening.name} is not its socket")
     return listening
 
 
-@contextmanager
-def _opened(process: Path) -> Iterator[int]:
-    """Open a process descriptor of a JVM that takes SIGQUIT as a request to listen.
+def _check_handler(jvm: _Jvm, process: Path) -> None:
+    """Raise `_RefusedError` if SIGQUIT would end the process.
 
-    SIGQUIT ends other processes: a JVM without a handler (-Xrs, or still starting), and most
-    processes that reuse the pid of an ended JVM. The descriptor is therefore opened before the
-    process is examined.
+    It ends a JVM without a handler (-Xrs, or still starting), and most other programs, which the
+    process may execute by now.
     """
-    descriptor = os.pidfd_open(int(process.name))
-    try:
-        if not _runs_hotspot(process):
-            raise _RefusedError("it ended")
-        if not int(_status(process)["SigCgt"], 16) & 1 << signal.SIGQUIT - 1:
-            raise _RefusedError("it does not handle SIGQUIT (option -Xrs?)")
-        yield descriptor
-    finally:
-        os.close(descriptor)
+    if not _runs_hotspot(process):
+        raise _RefusedError("it ended")
+    if not int(jvm.status["SigCgt"], 16) & 1 << signal.SIGQUIT - 1:
+        raise _RefusedError("it does not handle SIGQUIT (option -Xrs?)")
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay._core import Profiler
 from assay.probes.contract import Cost
-from assay.probes.jit import write_perf_maps
+from assay.probes.jit import Started, find_started, perf_maps
 from assay.record.layout import ENGINE_ACCOUNTS, SAMPLING_FILE
 from assay.record.writer import write_json
 
@@ -37,7 +37,7 @@ class ProfileProbe:
 
     def __init__(self) -> None:
         self._profiler: Profiler | None = None
-        self._pids: list[int] = []
+        self._engine: list[Started] = []
         self._facts: dict[str, Any] = {}
         self._file: Path | None = None
 
@@ -58,8 +58,10 @@ class ProfileProbe:
             OSError: If the kernel refuses. The error message says how to allow it.
         """
         frequency_hz = target.profile_hz or 0
-        self._pids = _engine_pids(target)
-        self._profiler = Profiler(target.raw_dir, self._pids, frequency_hz)
+        pids = _engine_pids(target)
+        # Known by their start: at the end of sampling, other processes may have these pids.
+        self._engine = [process for pid in pids if (process := find_started(pid))]
+        self._profiler = Profiler(target.raw_dir, pids, frequency_hz)
         granted = self._profiler.granted()
         notes = [] if granted["kernel"] else [NO_KERNEL]
         self._facts = {**granted, "notes": notes}
@@ -70,14 +72,9 @@ class ProfileProbe:
         """End sampling, and resolve the names of all sampled functions."""
         if self._profiler is None:
             raise RuntimeError("probe profile was stopped before it was started")
-        perf_maps = write_perf_maps(self._pids)
-        try:
-            report = self._profiler.stop()
-        finally:
-            self._profiler = None
-            for written in perf_maps:
-                written.remove()
-        refusals = [written.reason for written in perf_maps if written.reason is not None]
+        profiler, self._profiler = self._profiler, None
+        with perf_maps(self._engine) as refusals:
+            report = profiler.stop()
         self._facts["notes"] += refusals + report["notes"]
         self._write()
         return Cost(report["samples"], report["cpu_ns"], report["longest_ns"], report["error"], 1.0)
