@@ -7,9 +7,15 @@ import signal
 import subprocess
 import sys
 import time
+from typing import TYPE_CHECKING
 
 from assay.running.processes.process_table import live_descendants, read_process
 from assay.running.server.faults import _killed
+
+if TYPE_CHECKING:
+    import pytest
+
+    from assay.running.processes.process_table import Process
 
 SLEEP = "import time; time.sleep(60)"
 
@@ -21,6 +27,26 @@ def test_a_process_is_killed_with_all_below_it() -> None:
             time.sleep(0.01)
         assert [process.pid for process in _killed(root.pid)] == [below[0].pid, root.pid]
     assert root.returncode == -signal.SIGKILL
+
+
+def test_children_of_who_gets_the_number_at_the_last_moment_are_left_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    parent = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {SLEEP!r}])"
+
+    def listed_earlier(ancestor: int) -> list[Process]:
+        processes = live_descendants(ancestor)
+        engine = [process._replace(start_ticks=0) for process in processes]
+        return engine if ancestor == os.getpid() else processes
+
+    with subprocess.Popen([sys.executable, "-c", parent]) as stranger:
+        while not (below := live_descendants(stranger.pid)):
+            time.sleep(0.01)
+        monkeypatch.setattr("assay.running.server.faults.live_descendants", listed_earlier)
+        assert _killed(stranger.pid) == []
+        assert live_descendants(stranger.pid) == below
+        os.kill(below[0].pid, signal.SIGKILL)
+        stranger.kill()
 
 
 def test_who_has_the_number_of_an_engine_that_ended_is_left_alone() -> None:
