@@ -1,4 +1,4 @@
-"""A process that gets the number of a sampled one gets no signal."""
+"""A process that gets the number of a sampled one gives it no names and gets no signal."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
 import pytest
 
 from assay.probes.contract import Target
@@ -83,6 +84,21 @@ def stranger_after_engine(
     stranger.kill()
     stranger.communicate()
     Path(tempfile.gettempdir(), f"perf-{stranger.pid}.map").unlink()
+
+
+def test_its_names_are_not_believed(
+    tmp_path: Path, stranger_after_engine: tuple[ProfileProbe, subprocess.Popen[str]]
+) -> None:
+    probe, _ = stranger_after_engine
+    probe.stop()
+    streams = {
+        name: pl.read_ipc_stream(tmp_path / f"{name}.arrows")
+        for name in ("frames", "modules", "symbols")
+    }
+    frames = streams["frames"].join(streams["modules"], on="module")
+    generated = frames.filter(pl.col("path").cast(pl.String).str.starts_with("[jit"))
+    names = generated.join(streams["symbols"], on="frame")["name"]
+    assert set(names) == {None}
 
 
 def test_it_gets_no_signal(

@@ -11,6 +11,11 @@ pub fn monotonic_ns() -> i64 {
     nanoseconds(clock_gettime(ClockId::Monotonic))
 }
 
+/// Time since boot, on `CLOCK_BOOTTIME`: what the host slept is part of it.
+pub fn boot_ns() -> i64 {
+    nanoseconds(clock_gettime(ClockId::Boottime))
+}
+
 /// CPU time of the calling thread since it started.
 pub fn thread_cpu_ns() -> u64 {
     nanoseconds(clock_gettime(ClockId::ThreadCPUTime)) as u64

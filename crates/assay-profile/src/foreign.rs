@@ -1,8 +1,7 @@
 //! Parsers of bytes from the kernel and from programs that are profiled, each behind one function. The
 //! profile itself does not call these: they are for tests that give the parsers any bytes.
 
-use std::path::Path;
-
+use assay_kernel::ProcRoot;
 use assay_kernel::parse::Mapping;
 
 use crate::elf::Elf;
@@ -11,6 +10,7 @@ use crate::modules::Modules;
 use crate::perf::{Record, Regs, Sample, parse_record};
 use crate::requests::{Format, parse_request};
 use crate::space::Space;
+use crate::symbols::SampledProcess;
 use crate::unwind::Stacks;
 
 /// Where the code of an object file is mapped.
@@ -43,10 +43,11 @@ pub fn unwind(file: &[u8], stack: &[u8]) {
     let _ = (elf.build_id().map(str::len), has_frame_pointers(&elf));
     let length = (file.len() as u64).next_multiple_of(4096);
     let mut modules = Modules::default();
-    modules.add((PATH.into(), INODE), Some(1), Some(elf));
+    let process = SampledProcess::ended(1);
+    modules.add((PATH.into(), INODE), Some(process), Some(elf));
     let mapping = Mapping { start: MAPPED_AT, length, offset: 0, inode: INODE, path: PATH.into() };
     let mut space = Space::default();
-    space.map(1, &mapping, &mut modules, Path::new("/"));
+    space.map(&process, &mapping, &mut modules, &ProcRoot::default());
     let mut stacks = Stacks::new(&mut modules, Some(STACK_BYTES));
     for words in stack.chunks_exact(16).take(8) {
         let word = |at: usize| {

@@ -1,10 +1,13 @@
 //! Files with code, each once, with a number.
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::rc::Rc;
 
+use assay_kernel::ProcRoot;
+
 use crate::elf::Elf;
+use crate::symbols::SampledProcess;
 use crate::vdso::bytes;
 
 /// The kernel's own code.
@@ -23,7 +26,7 @@ pub struct Module {
     /// Its path, or a name in brackets.
     pub path: String,
     /// A process that has it mapped; none for the kernel.
-    pub pid: Option<u32>,
+    pub process: Option<SampledProcess>,
     /// What could be read of it.
     pub elf: Option<Rc<Elf>>,
 }
@@ -36,22 +39,29 @@ pub struct Modules {
 }
 
 impl Modules {
-    /// The module that a mapping is of. `root`: where the paths of that process begin.
-    pub fn of_file(&mut self, pid: u32, path: &str, inode: u64, root: &Path) -> ModuleId {
+    /// The module that a mapping of a process is of.
+    pub fn of_file(
+        &mut self,
+        process: &SampledProcess,
+        path: &str,
+        inode: u64,
+        proc_root: &ProcRoot,
+    ) -> ModuleId {
         let key = match path {
             VDSO => (VDSO.to_owned(), 0),
             _ if path.starts_with('/') && !path.starts_with("//anon") => (path.to_owned(), inode),
-            _ => (format!("[jit {pid}]"), 0),
+            // A later process with the same number has other code.
+            _ => (format!("[jit {}]", process.pid), process.started_ns.unwrap_or_default()),
         };
         if let Some(module) = self.by_file.get(&key) {
             return *module;
         }
         let elf = match key.0.as_str() {
             VDSO => bytes(Path::new("/proc/self")).ok().as_deref().and_then(Elf::parse),
-            name if name.starts_with('/') => read(name, root),
+            name if name.starts_with('/') => read(name, process, proc_root),
             _ => None,
         };
-        self.add(key, Some(pid), elf)
+        self.add(key, Some(*process), elf)
     }
 
     /// The module of a name in brackets.
@@ -74,9 +84,14 @@ impl Modules {
     }
 
     /// Adds a module under its path and the number of its file.
-    pub fn add(&mut self, key: (String, u64), pid: Option<u32>, elf: Option<Elf>) -> ModuleId {
+    pub fn add(
+        &mut self,
+        key: (String, u64),
+        process: Option<SampledProcess>,
+        elf: Option<Elf>,
+    ) -> ModuleId {
         let module = self.all.len() as ModuleId;
-        self.all.push(Module { path: key.0.clone(), pid, elf: elf.map(Rc::new) });
+        self.all.push(Module { path: key.0.clone(), process, elf: elf.map(Rc::new) });
         self.by_file.insert(key, module);
         module
     }
@@ -84,12 +99,13 @@ impl Modules {
 
 /// As the process sees it, else as we do. A program that was replaced while it runs is still to be
 /// had through the process.
-fn read(path: &str, root: &Path) -> Option<Elf> {
-    let inside: PathBuf = root.join(path.trim_start_matches('/'));
+fn read(path: &str, process: &SampledProcess, proc_root: &ProcRoot) -> Option<Elf> {
+    let folder = process.folder(&proc_root.0);
+    let inside = || Elf::read(&folder.as_ref()?.join("root").join(path.trim_start_matches('/')));
     let replaced = || {
-        let program = root.with_file_name("exe");
+        let program = folder.as_ref()?.join("exe");
         let is_it = std::fs::read_link(&program).is_ok_and(|target| target == Path::new(path));
         if is_it { Elf::read(&program) } else { None }
     };
-    Elf::read(&inside).or_else(|| Elf::read(Path::new(path))).or_else(replaced)
+    inside().or_else(|| Elf::read(Path::new(path))).or_else(replaced)
 }

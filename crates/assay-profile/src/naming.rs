@@ -47,13 +47,13 @@ pub fn name_all(modules: &Modules, tree: &CallTree, rows: &mut Rows) -> Vec<Stri
 
 fn kind(modules: &Modules, module: ModuleId) -> ModuleKind<'_> {
     let module = modules.get(module);
-    match (module.path.as_str(), module.pid) {
+    match (module.path.as_str(), module.process) {
         (KERNEL, _) => ModuleKind::Kernel,
         (VDSO, _) => ModuleKind::Vdso,
-        (path, Some(pid)) if path.starts_with('[') => ModuleKind::Jit { pid },
-        (path, pid) => {
+        (path, Some(process)) if path.starts_with('[') => ModuleKind::Jit { process },
+        (path, process) => {
             let build_id = module.elf.as_ref().and_then(|elf| elf.build_id());
-            ModuleKind::File { path: Path::new(path), build_id, pid }
+            ModuleKind::File { path: Path::new(path), build_id, process }
         }
     }
 }

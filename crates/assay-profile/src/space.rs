@@ -2,14 +2,15 @@
 //! maps something of its own.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use assay_kernel::ProcRoot;
 use assay_kernel::parse::Mapping;
 use framehop::{MayAllocateDuringUnwind, Unwinder, UnwinderNative};
 
 use crate::modules::{ModuleId, Modules};
+use crate::symbols::SampledProcess;
 
 /// The unwinder of one space.
 pub type SpaceUnwinder = UnwinderNative<Arc<[u8]>, MayAllocateDuringUnwind>;
@@ -34,9 +35,15 @@ pub type SharedSpace = Rc<Space>;
 
 impl Space {
     /// Adds what was mapped; what lay there before is gone.
-    pub fn map(&mut self, pid: u32, mapping: &Mapping, modules: &mut Modules, root: &Path) {
+    pub fn map(
+        &mut self,
+        process: &SampledProcess,
+        mapping: &Mapping,
+        modules: &mut Modules,
+        proc_root: &ProcRoot,
+    ) {
         let Some(end) = mapping.start.checked_add(mapping.length) else { return };
-        let module = modules.of_file(pid, &mapping.path, mapping.inode, root);
+        let module = modules.of_file(process, &mapping.path, mapping.inode, proc_root);
         if self.holds(mapping.start, end, module) {
             return;
         }

@@ -11,6 +11,7 @@ use crate::modules::Modules;
 use crate::perf::{Record, Sample};
 use crate::rows::Rows;
 use crate::space::{SharedSpace, Space};
+use crate::symbols::SampledProcess;
 use crate::tree::CallTree;
 use crate::unwind::{End, Stacks};
 
@@ -35,6 +36,8 @@ pub struct Counts {
 pub struct Watch {
     proc_root: ProcRoot,
     family: HashSet<u32>,
+    /// Who has a number in the family: known since its code was first seen.
+    processes: HashMap<u32, SampledProcess>,
     spaces: HashMap<u32, SharedSpace>,
     /// Threads of a process that have not ended: it goes on without its first one.
     threads: HashMap<u32, HashSet<u32>>,
@@ -57,6 +60,7 @@ impl Watch {
         let mut watch = Self {
             proc_root,
             family,
+            processes: HashMap::new(),
             spaces: HashMap::new(),
             threads: HashMap::new(),
             names: HashMap::new(),
@@ -66,13 +70,15 @@ impl Watch {
             counts: Counts::default(),
         };
         for pid in watch.family.clone() {
-            watch.look_at(pid);
+            watch.look_at(SampledProcess::of(&watch.proc_root.0, pid));
         }
         watch
     }
 
     /// Takes over what a process has mapped, and what its threads call themselves.
-    fn look_at(&mut self, pid: u32) {
+    fn look_at(&mut self, process: SampledProcess) {
+        let pid = process.pid;
+        self.processes.insert(pid, process);
         let tids = family::threads(&self.proc_root, pid);
         self.threads.entry(pid).or_default().extend(&tids);
         for tid in tids {
@@ -81,9 +87,8 @@ impl Watch {
             }
         }
         let mut space = Space::default();
-        let root = family::file_root(&self.proc_root, pid);
         for mapping in family::mappings(&self.proc_root, pid) {
-            space.map(pid, &mapping, &mut self.modules, &root);
+            space.map(&process, &mapping, &mut self.modules, &self.proc_root);
         }
         self.spaces.insert(pid, Rc::new(space));
     }
@@ -92,9 +97,9 @@ impl Watch {
     pub fn take(&mut self, record: Record<'_>, rows: &mut Rows) {
         match record {
             Record::Sample(sample) => self.sampled(&sample, rows),
-            Record::Mapped { pid, start, length, offset, inode, path } => {
+            Record::Mapped { pid, time_ns, start, length, offset, inode, path } => {
                 let path = String::from_utf8_lossy(path).into_owned();
-                self.mapped(pid, &Mapping { start, length, offset, inode, path });
+                self.mapped((pid, time_ns), &Mapping { start, length, offset, inode, path });
             }
             Record::Named { pid, tid, name, executed } => self.named(pid, tid, name, executed),
             Record::Born { pid, tid, parent_pid, parent_tid } => {
@@ -114,7 +119,7 @@ impl Watch {
         }
         if !self.spaces.contains_key(&sample.pid) {
             // The record of a thread's birth was lost, and all others have ended.
-            self.look_at(sample.pid);
+            self.look_at(SampledProcess::at(&self.proc_root.0, sample.pid, sample.time_ns));
         }
         let space = Rc::clone(self.spaces.entry(sample.pid).or_default());
         let (places, end) = self.stacks.of(sample, &space);
@@ -132,13 +137,15 @@ impl Watch {
         rows.sample(sample, stack);
     }
 
-    fn mapped(&mut self, pid: u32, mapping: &Mapping) {
+    fn mapped(&mut self, (pid, time_ns): (u32, i64), mapping: &Mapping) {
         if !self.family.contains(&pid) {
             return;
         }
-        let root = family::file_root(&self.proc_root, pid);
+        let proc_root = &self.proc_root;
+        let process = self.processes.entry(pid);
+        let process = process.or_insert_with(|| SampledProcess::at(&proc_root.0, pid, time_ns));
         let space = Rc::make_mut(self.spaces.entry(pid).or_default());
-        space.map(pid, mapping, &mut self.modules, &root);
+        space.map(process, mapping, &mut self.modules, proc_root);
     }
 
     fn named(&mut self, pid: u32, tid: u32, name: &[u8], executed: bool) {
@@ -147,6 +154,8 @@ impl Watch {
         }
         self.names.insert(tid, (String::from_utf8_lossy(name).into_owned(), false));
         if executed {
+            // It may run as another user from now on.
+            self.processes.remove(&pid);
             self.spaces.insert(pid, SharedSpace::default());
             self.threads.insert(pid, HashSet::from([tid]));
         }
@@ -164,6 +173,7 @@ impl Watch {
             self.names.insert(tid, (name.clone(), false));
         }
         if pid != parent_pid {
+            self.processes.remove(&pid);
             let space = self.spaces.get(&parent_pid).cloned().unwrap_or_default();
             self.spaces.insert(pid, space);
         }
@@ -176,6 +186,7 @@ impl Watch {
         if threads.is_empty() {
             self.threads.remove(&pid);
             self.spaces.remove(&pid);
+            self.processes.remove(&pid);
         }
     }
 }

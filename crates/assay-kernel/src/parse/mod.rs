@@ -19,7 +19,7 @@ pub use disks::Disk;
 pub use mapping::{Mapping, mappings};
 pub use memory::Memory;
 pub use pressure::Pressure;
-pub use process::{ProcessStat, TaskState, parent};
+pub use process::{ProcessStat, TaskState, parent, start_ticks};
 pub use schedstat::SchedStat;
 pub use statm::Statm;
 pub use status::{Io, SmapsRollup, Status};

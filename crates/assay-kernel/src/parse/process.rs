@@ -142,6 +142,12 @@ pub fn parent(text: &[u8]) -> Option<u32> {
     number(words(after_name(text)?).nth(place::PPID)?)?.try_into().ok()
 }
 
+/// When a process started, in ticks since boot, from the text of its stat file. With the pid it names
+/// a process for good.
+pub fn start_ticks(text: &[u8]) -> Option<u64> {
+    number(words(after_name(text)?).nth(place::STARTTIME)?)
+}
+
 /// The text behind the name, which is in parentheses and may itself hold spaces and parentheses.
 fn after_name(text: &[u8]) -> Option<&[u8]> {
     text.get(text.iter().rposition(|byte| *byte == b')')? + 1..)
@@ -169,6 +175,8 @@ mod tests {
         assert_eq!(TaskState::parse(text.as_bytes()), Some(TaskState { letter: b'D', cpu: 3 }));
         assert_eq!(parent(text.as_bytes()), Some(4));
         assert_eq!((TaskState::parse(b"17 (cut"), parent(b"17 (cut")), (None, None));
+        let text = format!("17 (a) b (c) D{} 99 0\n", " 0".repeat(18));
+        assert_eq!((start_ticks(text.as_bytes()), start_ticks(b"17 (cut")), (Some(99), None));
     }
 
     proptest! {
@@ -176,6 +184,7 @@ mod tests {
         fn any_text_is_a_state_or_none(text: Vec<u8>) {
             TaskState::parse(&text);
             parent(&text);
+            start_ticks(&text);
         }
     }
 }

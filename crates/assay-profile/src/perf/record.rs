@@ -54,6 +54,8 @@ pub enum Record<'a> {
     Mapped {
         /// Process.
         pid: u32,
+        /// When, by the clock that was asked for.
+        time_ns: i64,
         /// First address.
         start: u64,
         /// Length.
@@ -134,10 +136,10 @@ fn parsed(bytes: &[u8], copies: bool) -> Option<Record<'_>> {
     if kind == sys::PERF_RECORD_SAMPLE {
         return sample(Fields(body), copies).map(Record::Sample);
     }
-    let body = body.get(..body.len().checked_sub(TRAILER_BYTES)?)?;
+    let (body, trailer) = body.split_at_checked(body.len().checked_sub(TRAILER_BYTES)?)?;
     let mut fields = Fields(body);
     match kind {
-        sys::PERF_RECORD_MMAP2 => mapped(fields),
+        sys::PERF_RECORD_MMAP2 => mapped(fields, Fields(trailer)),
         sys::PERF_RECORD_COMM => {
             let (pid, tid) = (fields.u32()?, fields.u32()?);
             let executed = misc & sys::PERF_RECORD_MISC_COMM_EXEC != 0;
@@ -161,7 +163,7 @@ fn parsed(bytes: &[u8], copies: bool) -> Option<Record<'_>> {
     }
 }
 
-fn mapped(mut fields: Fields<'_>) -> Option<Record<'_>> {
+fn mapped<'a>(mut fields: Fields<'a>, mut trailer: Fields<'_>) -> Option<Record<'a>> {
     let pid = fields.u32()?;
     fields.u32()?;
     let (start, length, offset) = (fields.u64()?, fields.u64()?, fields.u64()?);
@@ -171,7 +173,10 @@ fn mapped(mut fields: Fields<'_>) -> Option<Record<'_>> {
     let rights = fields.u32()?;
     fields.u32()?;
     let path = text(fields.0);
-    (rights & PROT_EXEC != 0).then_some(Record::Mapped { pid, start, length, offset, inode, path })
+    trailer.u64()?;
+    let time_ns = trailer.u64()? as i64;
+    let record = Record::Mapped { pid, time_ns, start, length, offset, inode, path };
+    (rights & PROT_EXEC != 0).then_some(record)
 }
 
 fn sample(mut fields: Fields<'_>, copies: bool) -> Option<Sample<'_>> {
@@ -284,10 +289,12 @@ mod tests {
         };
         assert!(matches!(parse(&body(1), true), Record::Other));
         let bytes = body(5);
-        let Record::Mapped { pid, start, length, inode, path, .. } = parse(&bytes, true) else {
+        let Record::Mapped { pid, time_ns, start, length, inode, path, .. } = parse(&bytes, true)
+        else {
             panic!("no mapping")
         };
-        assert_eq!((pid, start, length, inode, path), (7, 0x4000, 0x1000, 42, &b"/a/b"[..]));
+        assert_eq!((pid, time_ns, start), (7, 5, 0x4000));
+        assert_eq!((length, inode, path), (0x1000, 42, &b"/a/b"[..]));
     }
 
     #[test]

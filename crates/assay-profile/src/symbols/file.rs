@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 use object::File;
 
 use super::image::{Image, build_id_of};
-use super::{Resolved, Symbol, SymbolKind, SymbolRoots, debug_file, elf, resolve_elf};
+use super::{
+    Resolved, SampledProcess, Symbol, SymbolKind, SymbolRoots, debug_file, elf, resolve_elf,
+};
 
 const DELETED: &[u8] = b" (deleted)";
 
@@ -15,7 +17,7 @@ const DELETED: &[u8] = b" (deleted)";
 pub(super) struct Mapped<'a> {
     pub path: &'a Path,
     pub build_id: Option<&'a str>,
-    pub pid: Option<u32>,
+    pub process: Option<SampledProcess>,
 }
 
 pub(super) fn resolve(mapped: &Mapped, addresses: &[u64], roots: &SymbolRoots) -> Resolved {
@@ -61,8 +63,9 @@ impl Mapped<'_> {
     }
 
     fn places(&self, path: &Path, proc_root: &Path) -> Vec<PathBuf> {
-        let inside = self.pid.map(|pid| {
-            let root = proc_root.join(pid.to_string()).join("root");
+        let folder = self.process.and_then(|process| process.folder(proc_root));
+        let inside = folder.map(|folder| {
+            let root = folder.join("root");
             root.join(path.strip_prefix("/").unwrap_or(path))
         });
         inside.into_iter().chain([path.to_owned()]).collect()

@@ -1,28 +1,29 @@
 //! Functions of generated code, by the list that its process writes: `perf-PID.map`.
 
-use std::fs::{self, OpenOptions};
+use std::fs::{self, Metadata, OpenOptions};
 use std::io::Read;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use assay_kernel::Units;
-use assay_kernel::parse::ProcessStat;
 use assay_kernel::text::{number, words_of};
 
-use super::{Resolved, Symbol, SymbolKind, SymbolRoots};
+use super::{Resolved, SampledProcess, Symbol, SymbolKind, SymbolRoots};
 
-const NS_PER_S: u64 = 1_000_000_000;
 /// The list of a large JVM has some tens of megabytes. A sparse file of any length costs no disk.
 const LIST_BYTES_MAX: u64 = 256 << 20;
 /// A file's time and a process's are of clocks with different steps.
 const CLOCKS_APART: Duration = Duration::from_secs(1);
 
-pub(super) fn resolve(pid: u32, addresses: &[u64], roots: &SymbolRoots) -> Resolved {
-    let process = roots.proc_root.join(pid.to_string());
-    let (owner, begun) = (owner(&process), begun(&process));
-    let text = places(pid, roots).iter().find_map(|path| read_list(path, owner, begun));
+pub(super) fn resolve(
+    process: &SampledProcess,
+    addresses: &[u64],
+    roots: &SymbolRoots,
+) -> Resolved {
+    let writer = Writer::of(process, &roots.proc_root);
+    let text = places(process, roots).iter().find_map(|path| read_list(path, &writer));
     let Some(text) = text else {
+        let pid = process.pid;
         let note = format!(
             "Generated code of process {pid} has no names: there is no file perf-{pid}.map that the \
              process's user wrote after the process had started. Many runtimes write it if they \
@@ -34,49 +35,50 @@ pub(super) fn resolve(pid: u32, addresses: &[u64], roots: &SymbolRoots) -> Resol
 }
 
 /// The list as the process itself sees its path and its number, then as we do.
-fn places(pid: u32, roots: &SymbolRoots) -> Vec<PathBuf> {
-    let process = roots.proc_root.join(pid.to_string());
-    let own = own_pid(&process).unwrap_or(pid);
-    let root = process.join("root");
+fn places(process: &SampledProcess, roots: &SymbolRoots) -> Vec<PathBuf> {
     let file = |dir: &Path, pid: u32| dir.join(format!("perf-{pid}.map"));
-    let inside = roots.jit_dirs.iter().map(|dir| {
-        let dir = dir.strip_prefix("/").unwrap_or(dir);
-        file(&root.join(dir), own)
+    let inside = process.folder(&roots.proc_root).into_iter().flat_map(|folder| {
+        let own = own_pid(&folder).unwrap_or(process.pid);
+        let root = folder.join("root");
+        let dirs = roots.jit_dirs.iter();
+        dirs.map(move |dir| file(&root.join(dir.strip_prefix("/").unwrap_or(dir)), own))
     });
-    inside.chain(roots.jit_dirs.iter().map(|dir| file(dir, pid))).collect()
+    inside.chain(roots.jit_dirs.iter().map(|dir| file(dir, process.pid))).collect()
 }
 
-/// The user that a process runs as; ours where it is gone.
-fn owner(process: &Path) -> u32 {
-    let ids = fs::read(process.join("status")).ok();
-    // Real, effective, saved, of the file system.
-    let effective = ids.and_then(|status| words_of(&status, "Uid")?.nth(1).and_then(number));
-    let effective = effective.and_then(|uid| u32::try_from(uid).ok());
-    effective.unwrap_or_else(|| rustix::process::geteuid().as_raw())
+/// Who may have written a process's list, and when. After its end another process may have its
+/// number, and write a list under the same name.
+struct Writer {
+    owner: u32,
+    from: Option<SystemTime>,
+    until: Option<SystemTime>,
 }
 
-/// When a process began, by the system's clock; none where it is gone.
-fn begun(process: &Path) -> Option<SystemTime> {
-    let path = process.join("stat");
-    let stat = ProcessStat::parse(&path, &fs::read(&path).ok()?, &Units::of_host()).ok()?;
-    let up = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
-    let up_ns = u64::try_from(up.tv_sec).ok()? * NS_PER_S + u64::try_from(up.tv_nsec).ok()?;
-    let age = Duration::from_nanos(up_ns.checked_sub(stat.started_ns)?);
-    SystemTime::now().checked_sub(age)
+impl Writer {
+    fn of(process: &SampledProcess, proc_root: &Path) -> Self {
+        Self {
+            owner: process.owner(proc_root),
+            from: process.begun(),
+            until: process.next_begun(proc_root),
+        }
+    }
+
+    fn wrote(&self, metadata: &Metadata) -> bool {
+        let Ok(written) = metadata.modified() else { return false };
+        [self.owner, 0].contains(&metadata.uid())
+            && self.from.is_none_or(|from| written + CLOCKS_APART >= from)
+            && self.until.is_none_or(|until| written + CLOCKS_APART < until)
+    }
 }
 
-/// The content of a list that `owner` or root wrote. Everybody may write to /tmp: a link, a pipe and
-/// a file of somebody else are left alone, and a list that an earlier process with the same number
-/// left behind. Of a list that is longer than any runtime writes, the first part is read.
-fn read_list(path: &Path, owner: u32, begun: Option<SystemTime>) -> Option<Vec<u8>> {
+/// The content of a list that the process's user or root wrote. Everybody may write to /tmp: a link, a
+/// pipe and a file of somebody else are left alone, and a list of an earlier or later process with the
+/// same number. Of a list that is longer than any runtime writes, the first part is read.
+fn read_list(path: &Path, writer: &Writer) -> Option<Vec<u8>> {
     let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;
     let file = OpenOptions::new().read(true).custom_flags(flags).open(path).ok()?;
     let metadata = file.metadata().ok()?;
-    if !metadata.is_file() || ![owner, 0].contains(&metadata.uid()) {
-        return None;
-    }
-    let written = metadata.modified().ok()?;
-    if begun.is_some_and(|begun| written + CLOCKS_APART < begun) {
+    if !metadata.is_file() || !writer.wrote(&metadata) {
         return None;
     }
     let mut text = Vec::new();
@@ -137,6 +139,7 @@ fn hexadecimal(word: &[u8]) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::process::tests::write as write_process;
     use super::*;
 
     const TEXT: &[u8] = b"7f00 100 Lorg/Table;::scan(I)V\n\
@@ -165,10 +168,11 @@ mod tests {
         let proc_root = dir.path().join("proc");
         let tmp = proc_root.join("4711/root/tmp");
         fs::create_dir_all(&tmp).unwrap();
-        fs::write(proc_root.join("4711/status"), "Name:\tjava\nNSpid:\t4711\t7\n").unwrap();
+        write_process(&proc_root, 4711, rustix::process::geteuid().as_raw(), 1);
         fs::write(tmp.join("perf-7.map"), TEXT).unwrap();
+        let process = SampledProcess::of(&proc_root, 4711);
         let roots = SymbolRoots { proc_root, ..SymbolRoots::default() };
-        let resolved = resolve(4711, &[0x8000], &roots);
+        let resolved = resolve(&process, &[0x8000], &roots);
         assert_eq!(resolved.symbols[0].name.as_deref(), Some("old"));
         assert!(resolved.notes.is_empty());
     }
@@ -182,9 +186,9 @@ mod tests {
             jit_dirs: vec![dir.path().to_owned()],
             ..SymbolRoots::default()
         };
-        let resolved = resolve(4711, &[0x8000], &roots);
+        let resolved = resolve(&SampledProcess::ended(4711), &[0x8000], &roots);
         assert_eq!(resolved.symbols[0].name.as_deref(), Some("old"));
-        let without = resolve(4712, &[0x8000], &roots);
+        let without = resolve(&SampledProcess::ended(4712), &[0x8000], &roots);
         assert_eq!(without.symbols, [Symbol::NONE]);
         assert!(without.notes[0].contains("perf-4712.map"));
     }
@@ -193,13 +197,17 @@ mod tests {
     fn name_in_list(write: impl FnOnce(&Path), uid: u32) -> Option<String> {
         let dir = tempfile::tempdir().unwrap();
         let proc_root = dir.path().join("proc");
-        fs::create_dir_all(proc_root.join("4711")).unwrap();
-        let status = format!("Uid:\t1\t{uid}\t1\t1\nNSpid:\t4711\n");
-        fs::write(proc_root.join("4711/status"), status).unwrap();
+        write_process(&proc_root, 4711, uid, 1);
+        let process = SampledProcess::of(&proc_root, 4711);
         write(&dir.path().join("perf-4711.map"));
-        let jit_dirs = vec![dir.path().to_owned()];
-        let roots = SymbolRoots { proc_root, jit_dirs, ..SymbolRoots::default() };
-        resolve(4711, &[0x8000], &roots).symbols.remove(0).name
+        name_of(&process, proc_root, dir.path())
+    }
+
+    /// The name that the lists in a folder have for an address that `TEXT` covers.
+    fn name_of(process: &SampledProcess, proc_root: PathBuf, dir: &Path) -> Option<String> {
+        let roots =
+            SymbolRoots { proc_root, jit_dirs: vec![dir.to_owned()], ..SymbolRoots::default() };
+        resolve(process, &[0x8000], &roots).symbols.remove(0).name
     }
 
     fn owned_by(uid: u32) -> impl FnOnce(&Path) {
@@ -223,16 +231,51 @@ mod tests {
     #[test]
     fn a_list_that_is_older_than_the_process_is_of_another_one() {
         let dir = tempfile::tempdir().unwrap();
-        let pid = std::process::id();
-        let path = dir.path().join(format!("perf-{pid}.map"));
+        let proc_root = PathBuf::from("/proc");
+        let process = SampledProcess::of(&proc_root, std::process::id());
+        let path = dir.path().join(format!("perf-{}.map", process.pid));
         fs::write(&path, TEXT).unwrap();
-        let jit_dirs = vec![dir.path().to_owned()];
-        let roots = SymbolRoots { jit_dirs, ..SymbolRoots::default() };
-        let name = || resolve(pid, &[0x8000], &roots).symbols.remove(0).name;
+        let name = || name_of(&process, proc_root.clone(), dir.path());
         assert_eq!(name().as_deref(), Some("old"));
-        let before = begun(Path::new("/proc/self")).unwrap() - Duration::from_secs(60);
+        let before = process.begun().unwrap() - Duration::from_secs(60);
         fs::File::options().write(true).open(&path).unwrap().set_modified(before).unwrap();
         assert_eq!(name(), None);
+    }
+
+    /// The name of an address in the list of a process of the user `uid`, which ended; a process of
+    /// another user has its number now.
+    fn name_after_the_end(uid: u32, write: impl FnOnce(&Path)) -> Option<String> {
+        let dir = tempfile::tempdir().unwrap();
+        let proc_root = dir.path().join("proc");
+        let path = dir.path().join("perf-4711.map");
+        write_process(&proc_root, 4711, uid, 1);
+        let process = SampledProcess::of(&proc_root, 4711);
+        write(&path);
+        let tmp = proc_root.join("4711/root").join(dir.path().strip_prefix("/").unwrap());
+        fs::create_dir_all(&tmp).unwrap();
+        owned_by(54_321)(&tmp.join("perf-7.map"));
+        write_process(&proc_root, 4711, 54_321, boot_ticks());
+        name_of(&process, proc_root, dir.path())
+    }
+
+    /// Ticks since boot.
+    fn boot_ticks() -> u64 {
+        let stat = fs::read("/proc/thread-self/stat").unwrap();
+        assay_kernel::parse::start_ticks(&stat).unwrap()
+    }
+
+    #[test]
+    fn who_has_the_number_after_the_end_gives_no_names() {
+        let us = rustix::process::geteuid().as_raw();
+        let later = owned_by(us);
+        let earlier = |path: &Path| {
+            fs::write(path, TEXT).unwrap();
+            let before = SystemTime::now() - Duration::from_secs(60);
+            fs::File::options().write(true).open(path).unwrap().set_modified(before).unwrap();
+        };
+        assert_eq!(name_after_the_end(us, owned_by(54_321)), None);
+        assert_eq!(name_after_the_end(us, later), None);
+        assert_eq!(name_after_the_end(us, earlier).as_deref(), Some("old"));
     }
 
     #[test]
@@ -241,8 +284,8 @@ mod tests {
         let path = dir.path().join("perf-4711.map");
         fs::write(&path, TEXT).unwrap();
         fs::File::options().write(true).open(&path).unwrap().set_len(1 << 40).unwrap();
-        let us = rustix::process::geteuid().as_raw();
-        let text = read_list(&path, us, None).unwrap();
+        let writer = Writer::of(&SampledProcess::ended(4711), dir.path());
+        let text = read_list(&path, &writer).unwrap();
         assert_eq!(text.len() as u64, LIST_BYTES_MAX);
         assert!(text.starts_with(TEXT));
     }

@@ -15,6 +15,7 @@ mod jit;
 mod kernel;
 mod mini;
 mod plt;
+mod process;
 mod table;
 mod vdso;
 mod vtable;
@@ -29,6 +30,7 @@ pub use image::build_id;
 pub(crate) use image::hexadecimal;
 pub use jit::resolve_perf_map;
 pub use kernel::resolve_kallsyms;
+pub use process::SampledProcess;
 
 /// What code an address lies in.
 #[derive(Clone, Copy, Debug)]
@@ -41,7 +43,7 @@ pub enum ModuleKind<'a> {
         build_id: Option<&'a str>,
         /// A process that mapped it: the path is looked for below its root first, because it may be
         /// that of a container.
-        pid: Option<u32>,
+        process: Option<SampledProcess>,
     },
     /// The running kernel and its modules; addresses are absolute.
     Kernel,
@@ -50,7 +52,7 @@ pub enum ModuleKind<'a> {
     /// Code that a process generated; addresses are absolute.
     Jit {
         /// Whose.
-        pid: u32,
+        process: SampledProcess,
     },
 }
 
@@ -170,11 +172,11 @@ impl Resolved {
 /// The functions that `addresses` of one module are in. Never fails: what has no name says why.
 pub fn resolve(kind: &ModuleKind, addresses: &[u64], roots: &SymbolRoots) -> Resolved {
     match *kind {
-        ModuleKind::File { path, build_id, pid } => {
-            file::resolve(&file::Mapped { path, build_id, pid }, addresses, roots)
+        ModuleKind::File { path, build_id, process } => {
+            file::resolve(&file::Mapped { path, build_id, process }, addresses, roots)
         }
         ModuleKind::Kernel => kernel::resolve(addresses, &roots.proc_root),
         ModuleKind::Vdso => vdso::resolve(addresses, &roots.proc_root),
-        ModuleKind::Jit { pid } => jit::resolve(pid, addresses, roots),
+        ModuleKind::Jit { process } => jit::resolve(&process, addresses, roots),
     }
 }

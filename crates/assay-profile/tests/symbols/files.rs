@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::workshop::{Workshop, addresses, functions, symbol};
 use assay_profile::symbols::{
-    ModuleKind, Resolved, Symbol, SymbolKind, SymbolRoots, build_id, resolve,
+    ModuleKind, Resolved, SampledProcess, Symbol, SymbolKind, SymbolRoots, build_id, resolve,
 };
 use object::{Object, ObjectSymbol};
 
@@ -19,7 +19,7 @@ fn in_file(path: &Path, addresses: &[u64]) -> Resolved {
 }
 
 fn resolve_as(path: &Path, id: Option<&str>, addresses: &[u64], roots: &SymbolRoots) -> Resolved {
-    resolve(&ModuleKind::File { path, build_id: id, pid: None }, addresses, roots)
+    resolve(&ModuleKind::File { path, build_id: id, process: None }, addresses, roots)
 }
 
 fn one(path: &Path, address: u64) -> Symbol {
@@ -237,10 +237,21 @@ fn a_file_of_a_container_is_looked_for_below_the_root_of_its_process() {
     let inside = workshop.path("proc/4711/root/opt/engine");
     fs::create_dir_all(inside.parent().unwrap()).unwrap();
     fs::copy(workshop.program(), &inside).unwrap();
-    let kind = ModuleKind::File { path: Path::new("/opt/engine"), build_id: None, pid: Some(4711) };
-    let roots = SymbolRoots { proc_root: workshop.path("proc"), ..nowhere() };
+    let proc_root = workshop.path("proc");
+    let start = |ticks: u64| {
+        let stat = format!("4711 (engine) S {}{ticks} 0\n", "0 ".repeat(18));
+        fs::write(proc_root.join("4711/stat"), stat).unwrap();
+    };
+    fs::write(proc_root.join("4711/status"), "Uid:\t1\t1\t1\t1\n").unwrap();
+    start(300);
+    let process = Some(SampledProcess::of(&proc_root, 4711));
+    let kind = ModuleKind::File { path: Path::new("/opt/engine"), build_id: None, process };
+    let roots = SymbolRoots { proc_root: proc_root.clone(), ..nowhere() };
     let resolved = resolve(&kind, &[place.0], &roots);
     assert_eq!(resolved.symbols, [named("inside", SymbolKind::Symbol, place)]);
+    // Another process has the number.
+    start(301);
+    assert_eq!(resolve(&kind, &[place.0], &roots).symbols, [Symbol::NONE]);
 }
 
 /// The names that a stripped C library still has are of what it exports. Between those lie its
