@@ -198,7 +198,7 @@ class Slower:
     def __new__(
         cls,
         raw_dir: str | PathLike[str],
-        pids: Sequence[int],
+        processes: Sequence[tuple[int, int]],
         cpu: float,
         disk: float,
         roots_listen: bool,

@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,9 +28,12 @@ from assay.running.processes.launcher import Guardian
 from assay.running.processes.process_table import all_processes, read_process
 from assay.running.server.instances import LaunchError
 from assay.running.server.subject import Subject
+from tests.reused import skip_unless_numbers_can_be_chosen, started_as
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from assay.running.processes.launcher import Child
 
 PATIENCE_S = 30.0
 NS_PER_MS = 1_000_000
@@ -125,8 +129,14 @@ def lab(tmp_path: Path) -> Iterator[Slowed]:
 @pytest.fixture
 def busy() -> Iterator[int]:
     """A process that computes and is no child of a guardian."""
-    with subprocess.Popen(BURN) as process:
+    with _burning() as process:
         yield process.pid
+
+
+@contextmanager
+def _burning() -> Iterator[subprocess.Popen[bytes]]:
+    with subprocess.Popen(BURN) as process:
+        yield process
         process.send_signal(signal.SIGCONT)
         process.kill()
 
@@ -322,6 +332,41 @@ class TestNobodyStaysStopped:
                 assert process.state == "R"
             finally:
                 stranger.kill()
+
+    def test_who_gets_the_number_before_the_slower_starts_is_not_stopped(
+        self, lab: Slowed, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        skip_unless_numbers_can_be_chosen()
+        start = lab.guardian.start
+        with ExitStack() as stack:
+            engine = stack.enter_context(_burning())
+
+            def start_late(*args: Any, **facts: Any) -> Child:
+                engine.kill()
+                engine.wait()
+                stranger = started_as(engine.pid, lambda: subprocess.Popen(BURN))
+                stack.callback(stranger.wait)
+                stack.callback(stranger.kill)
+                return start(*args, **facts)
+
+            monkeypatch.setattr(lab.guardian, "start", start_late)
+            with (
+                pytest.raises(RunFailedError, match="none of the processes"),
+                lab.of(engine.pid, {"cpu": 50.0}),
+            ):
+                pytest.fail("it was slowed")
+            assert stays_awake(engine.pid)
+
+    def test_who_is_no_process_of_ours_is_not_stopped(self, lab: Slowed) -> None:
+        pid = int(subprocess.check_output(["sh", "-c", "sleep 60 >/dev/null & echo $!"]))
+        try:
+            with (
+                pytest.raises(RunFailedError, match=f"none of the processes {pid} is there"),
+                lab.of(pid, {"cpu": 50.0}),
+            ):
+                pytest.fail("it was slowed")
+        finally:
+            os.kill(pid, signal.SIGKILL)
 
     def test_who_is_not_there_cannot_be_slowed(self, lab: Slowed) -> None:
         with subprocess.Popen(["true"]) as gone:

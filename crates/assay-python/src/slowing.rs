@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Mutex;
 
-use assay_slow::{Factors, Slower, SlowerConfig};
+use assay_slow::{Factors, Root, Slower, SlowerConfig};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -16,21 +16,23 @@ struct PySlower(Mutex<Option<Slower>>);
 
 #[pymethods]
 impl PySlower {
-    /// Begins to slow the processes and all their descendants: what they compute takes `cpu` times as
-    /// long, and waiting for disks `disk` times. `roots_listen`: a process named here that has
+    /// Begins to slow the processes, each given by its number and its start in ticks since boot, and
+    /// all their descendants: what they compute takes `cpu` times as long, and waiting for disks `disk` times. `roots_listen`: a process named here that has
     /// descendants only starts them, and is never stopped. `data` is where the engine's data are.
     #[new]
-    #[pyo3(signature = (raw_dir, pids, cpu, disk, roots_listen, data = None))]
+    #[pyo3(signature = (raw_dir, processes, cpu, disk, roots_listen, data = None))]
     fn new(
         raw_dir: PathBuf,
-        pids: Vec<u32>,
+        processes: Vec<(u32, u64)>,
         cpu: f64,
         disk: f64,
         roots_listen: bool,
         data: Option<PathBuf>,
     ) -> PyResult<Self> {
         let factors = Factors::new(cpu, disk).map_err(errors::slowing)?;
-        let config = SlowerConfig { pids, roots_listen, factors, raw_dir, data };
+        let root = |(pid, start_ticks)| Root { pid, start_ticks };
+        let roots = processes.into_iter().map(root).collect();
+        let config = SlowerConfig { roots, roots_listen, factors, raw_dir, data };
         let slower = Slower::start(config).map_err(errors::slowing)?;
         Ok(Self(Mutex::new(Some(slower))))
     }

@@ -6,9 +6,9 @@ use assay_kernel::ProcRoot;
 use assay_kernel::file::ShortFile;
 use assay_kernel::text::{number, words};
 
-use crate::SlowError;
 use crate::process::Process;
 use crate::task::Task;
+use crate::{Root, SlowError};
 
 /// All are listed this often, because a number is given out a moment before it can be seen.
 const LIST_INTERVAL_NS: i64 = 1_000_000_000;
@@ -31,19 +31,24 @@ pub(crate) struct Family {
 impl Family {
     /// # Errors
     /// If none of the roots is there.
-    pub fn new(roots: &[u32], roots_listen: bool, now_ns: i64) -> Result<Self, SlowError> {
+    pub fn new(roots: &[Root], roots_listen: bool, now_ns: i64) -> Result<Self, SlowError> {
+        let pids: Vec<u32> = roots.iter().map(|root| root.pid).collect();
+        let open = |root: &Root| {
+            let process = Process::open(root.pid, now_ns)?;
+            (process.start_ticks() == Some(root.start_ticks)).then_some(process)
+        };
         let loadavg = ProcRoot::default().join("loadavg");
         let newest = ShortFile::open(&loadavg).map_err(|error| SlowError::io(&loadavg, error))?;
         let mut family = Self {
-            roots: roots.to_vec(),
+            roots: pids,
             roots_listen,
-            processes: roots.iter().filter_map(|pid| Process::open(*pid, now_ns)).collect(),
+            processes: roots.iter().filter_map(open).collect(),
             newest,
             last_pid: None,
             list_due_ns: i64::MIN,
         };
         if family.processes.is_empty() {
-            return Err(SlowError::NoProcess(roots.to_vec()));
+            return Err(SlowError::NoProcess(family.roots));
         }
         family.find(now_ns);
         Ok(family)
@@ -189,18 +194,23 @@ mod tests {
         }
     }
 
+    fn root(pid: u32) -> Root {
+        let start_ticks = Process::open(pid, 0).unwrap().start_ticks().unwrap();
+        Root { pid, start_ticks }
+    }
+
     fn numbers(family: &Family) -> Vec<u32> {
         family.processes.iter().map(|process| process.pid).collect()
     }
 
     #[test]
     fn who_has_a_number_by_now_is_asked_for_its_parent() {
-        let (root, stranger) = (Sleeper::start(), Sleeper::start());
-        let mut family = Family::new(&[root.pid()], false, 0).unwrap();
+        let (first, stranger) = (Sleeper::start(), Sleeper::start());
+        let mut family = Family::new(&[root(first.pid())], false, 0).unwrap();
         // The number of a child that ended and whose number was given out again.
         assert_eq!(family.adopt(stranger.pid(), 0), None);
-        assert_eq!(numbers(&family), [root.pid()]);
-        let mut ours = Family::new(&[std::process::id()], false, 0).unwrap();
+        assert_eq!(numbers(&family), [first.pid()]);
+        let mut ours = Family::new(&[root(std::process::id())], false, 0).unwrap();
         assert!(numbers(&ours).contains(&stranger.pid()));
         assert_eq!(ours.adopt(stranger.pid(), 0), Some(stranger.pid()));
     }
@@ -208,7 +218,7 @@ mod tests {
     #[test]
     fn children_of_who_has_the_number_of_an_ended_member_are_strangers() {
         let (mut ended, child) = (Sleeper::start(), Sleeper::start());
-        let mut family = Family::new(&[ended.pid()], false, 0).unwrap();
+        let mut family = Family::new(&[root(ended.pid())], false, 0).unwrap();
         ended.end();
         // As if this process, whose child it is, had been given the number.
         family.processes[0].pid = std::process::id();
@@ -231,10 +241,10 @@ mod tests {
 
     #[test]
     fn one_that_ended_before_it_was_opened_leaves_nothing() {
-        let (root, mut ended) = (Sleeper::start(), Sleeper::start());
+        let (first, mut ended) = (Sleeper::start(), Sleeper::start());
         ended.end();
-        let mut family = Family::new(&[root.pid()], false, 0).unwrap();
+        let mut family = Family::new(&[root(first.pid())], false, 0).unwrap();
         assert_eq!(family.adopt(ended.pid(), 0), None);
-        assert_eq!(numbers(&family), [root.pid()]);
+        assert_eq!(numbers(&family), [first.pid()]);
     }
 }

@@ -16,4 +16,4 @@ mod worker;
 
 pub use error::SlowError;
 pub use ledger::Factors;
-pub use slower::{Slower, SlowerConfig, SlowerReport};
+pub use slower::{Root, Slower, SlowerConfig, SlowerReport};

@@ -4,6 +4,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 
 use assay_kernel::ProcRoot;
+use assay_kernel::parse::start_ticks;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use rustix::thread::sched_getaffinity;
@@ -37,6 +38,12 @@ impl Process {
     pub fn is_there(&self) -> bool {
         let mut asked = [PollFd::new(&self.descriptor, PollFlags::IN)];
         poll(&mut asked, Some(&Timespec::default())).is_ok_and(|ended| ended == 0)
+    }
+
+    /// When it started, in ticks since boot; `None`: it is gone.
+    pub fn start_ticks(&self) -> Option<u64> {
+        let stat = std::fs::read(ProcRoot::default().process(self.pid).join("stat")).ok()?;
+        self.is_there().then_some(start_ticks(&stat)?)
     }
 
     /// The number of its parent; `None`: it is gone.

@@ -22,11 +22,20 @@ use assay_kernel::clock::{monotonic_ns, thread_cpu_ns};
 /// The kernel may be late by this, as by default it may be by fifty times as much.
 const TIMER_SLACK_NS: NonZeroU64 = NonZeroU64::new(1_000).unwrap();
 
+/// A process and the time of its start, which no later process with its number has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Root {
+    /// Its number.
+    pub pid: u32,
+    /// When it started, in ticks since boot.
+    pub start_ticks: u64,
+}
+
 /// Whom to slow, and by how much.
 #[derive(Clone, Debug)]
 pub struct SlowerConfig {
     /// Processes of the engine; their descendants belong to them.
-    pub pids: Vec<u32>,
+    pub roots: Vec<Root>,
     /// Whether one of these that has descendants does nothing but start them.
     pub roots_listen: bool,
     /// How many times as long each resource is to take.
@@ -109,11 +118,11 @@ impl Drop for Slower {
 }
 
 fn prepared(config: SlowerConfig) -> Result<Worker, SlowError> {
-    let SlowerConfig { pids, roots_listen, factors, raw_dir, data } = config;
+    let SlowerConfig { roots, roots_listen, factors, raw_dir, data } = config;
     let now_ns = monotonic_ns();
     let allowed = sched_getaffinity(None).map_err(|error| SlowError::io("CPUs".as_ref(), error))?;
     Ok(Worker {
-        family: Family::new(&pids, roots_listen, now_ns)?,
+        family: Family::new(&roots, roots_listen, now_ns)?,
         factors,
         device: Device::of(data.as_deref()),
         stops: Stream::create(&raw_dir, &SLOWING)?,

@@ -9,7 +9,7 @@ use arrow_array::RecordBatch;
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
 use arrow_ipc::reader::StreamReader;
-use assay_slow::{Factors, SlowError, Slower, SlowerConfig, SlowerReport};
+use assay_slow::{Factors, Root, SlowError, Slower, SlowerConfig, SlowerReport};
 use tempfile::TempDir;
 
 /// A process that computes, and ends with the test.
@@ -34,7 +34,7 @@ impl Drop for Busy {
 
 fn config(pid: u32, cpu: f64, raw_dir: &Path) -> SlowerConfig {
     SlowerConfig {
-        pids: vec![pid],
+        roots: vec![Root { pid, start_ticks: start_ticks(pid) }],
         roots_listen: false,
         factors: Factors::new(cpu, 1.0).unwrap(),
         raw_dir: raw_dir.to_owned(),
@@ -59,6 +59,12 @@ fn eventually(is_so: impl Fn() -> bool) {
 fn state(pid: u32) -> char {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
     stat.rsplit_once(')').unwrap().1.trim_start().chars().next().unwrap()
+}
+
+/// 0 where there is no such process.
+fn start_ticks(pid: u32) -> u64 {
+    let stat = fs::read(format!("/proc/{pid}/stat")).unwrap_or_default();
+    assay_kernel::parse::start_ticks(&stat).unwrap_or_default()
 }
 
 fn on_cpu_ns(pid: u32) -> i64 {
@@ -152,6 +158,16 @@ fn one_that_ends_while_it_is_slowed_is_no_error() {
     let slower = Slower::start(config(busy.pid(), 2.0, folder.path())).unwrap();
     busy.0.wait().unwrap();
     assert_eq!(slower.stop().unwrap().error, None);
+}
+
+#[test]
+fn who_has_the_number_of_an_engine_that_ended_is_not_stopped() {
+    let (stranger, folder) = (Busy::start("while :; do :; done"), tempfile::tempdir().unwrap());
+    let mut config = config(stranger.pid(), 100.0, folder.path());
+    config.roots[0].start_ticks -= 1;
+    let error = Slower::start(config).err().unwrap();
+    assert!(matches!(error, SlowError::NoProcess(_)), "{error}");
+    assert_ne!(state(stranger.pid()), 'T');
 }
 
 #[test]

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from assay.model.errors import RunFailedError, UsageError, suggestion
 from assay.record.layout import ACCOUNT_PROBES
 from assay.running.processes.control import Channel
+from assay.running.processes.process_table import live_descendants
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -104,9 +105,10 @@ def slowed(
     if not request.slow:
         yield {}
         return
+    pids = host_pids if subject.embedded else subject.pids
     job = {
         "raw_dir": str(run.raw),
-        "pids": list(host_pids) if subject.embedded else list(subject.pids),
+        "processes": _known(pids),
         "roots_listen": not subject.embedded,
         "factors": request.slow,
         "data": str(data),
@@ -127,7 +129,7 @@ def slowed(
     try:
         channel.send("slow", **job)
         started = _answer(channel, run.raw / LOG_FILE)
-        # The pid belongs to the engine as long as the engine runs, and the slower holds it open.
+        # Some of its processes may have ended before the slower opened them.
         if (ended := subject.last_words()) is not None:
             raise RunFailedError(f"--slow: the engine cannot be slowed: {ended}")
         yield {child.pid: ACCOUNT_PROBES}
@@ -135,6 +137,22 @@ def slowed(
     finally:
         channel.close()
         guardian.stop(child)
+
+
+def _known(pids: Sequence[int]) -> list[tuple[int, int]]:
+    """Return pid and start of each process: no later process has both.
+
+    Raises `RunFailedError` if none of them runs.
+    """
+    # Processes that Assay started are its descendants; a process that reuses the pid is not.
+    started = live_descendants(os.getpid())
+    known = [(process.pid, process.start_ticks) for process in started if process.pid in pids]
+    if not known:
+        numbers = ", ".join(map(str, pids))
+        raise RunFailedError(
+            f"--slow: the engine cannot be slowed: none of the processes {numbers} is there"
+        )
+    return known
 
 
 def _answer(channel: Channel, log_file: Path) -> dict[str, Any]:

@@ -53,7 +53,7 @@ def _slow(channel: Channel, job: dict[str, Any]) -> None:
     try:
         slower = _core.Slower(
             job["raw_dir"],
-            job["pids"],
+            [(pid, start_ticks) for pid, start_ticks in job["processes"]],
             job["factors"].get("cpu", 1.0),
             job["factors"].get("disk", 1.0),
             job["roots_listen"],
