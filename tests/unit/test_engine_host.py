@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import queue
 import socket
+import subprocess
 import time
 from contextlib import ExitStack
 from pathlib import Path
@@ -22,10 +23,11 @@ from assay.record.writer import RunWriter
 from assay.running.asked.request import RunRequest
 from assay.running.fleet.asked import EngineHost, parse_engine_host
 from assay.running.fleet.clocks import Offset
-from assay.running.fleet.contract import whose
+from assay.running.fleet.contract import ALIVE, FAILED, GO, READY, whose
 from assay.running.fleet.meeting import Agent
 from assay.running.fleet.observer import Observer
-from assay.running.fleet.observing import engine_pids
+from assay.running.fleet.observing import Observing, check_still_runs, engine_pids
+from assay.running.processes.process_table import read_process
 from assay.running.server.subject import Subject
 from tests.unit.test_fleet_asked import asked
 
@@ -75,6 +77,30 @@ def test_the_engine_is_who_listens_on_its_port_or_who_is_named():
         engine_pids(None, [])
     with pytest.raises(RunFailedError, match="no process 4194304"):
         engine_pids(port, [1, 4_194_304])
+
+
+def test_a_process_that_ended_before_the_load_is_not_followed():
+    messages: queue.SimpleQueue = queue.SimpleQueue()
+    with subprocess.Popen(["sleep", "60"]) as engine:
+        job = {"probes": ["processes"], "interval_s": 0.1, "pids": [engine.pid], "port": None}
+        # A message that could be posted is true.
+        work = Observing(job, lambda message: messages.put(message) is None)
+        ready = messages.get(timeout=60)
+        engine.kill()
+    work.say({"kind": GO, "facts": {}})
+    failed = next(message for message in iter(messages.get, None) if message["kind"] != ALIVE)
+    work.join(60)
+    assert ready["message"]["kind"] == READY
+    assert failed["kind"] == FAILED
+    assert f"process {engine.pid} ended before the load began" in failed["message"]
+
+
+def test_who_has_the_number_of_an_engine_that_ended_is_not_followed():
+    us = read_process(os.getpid())
+    assert us is not None
+    check_still_runs([us])
+    with pytest.raises(RunFailedError, match="ended before the load began"):
+        check_still_runs([us._replace(start_ticks=us.start_ticks - 1)])
 
 
 class Agents:

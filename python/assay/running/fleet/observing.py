@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from assay.running.processes.launcher import Guardian
+    from assay.running.processes.process_table import Process
 
 WHO_MAY = "only an agent of root or of the server's user can see the server's process"
 
@@ -47,6 +48,7 @@ class Observing(Work):
 
     def _carry_out(self, guardian: Guardian, raw: Path) -> None:
         pids = engine_pids(self._job["port"], self._job["pids"])
+        engine = [process for pid in pids if (process := read_process(pid))]
         followed = (*((pid, ACCOUNT_ENGINE) for pid in pids), (os.getpid(), ACCOUNT_PROBES))
         self._tell(
             {
@@ -57,6 +59,7 @@ class Observing(Work):
         )
         if not self._goes_on_until(GO, raw):
             return
+        check_still_runs(engine)
         probes = [probe for probe in find_probes() if probe.name in self._job["probes"]]
         probe_facts: dict[str, Any] = {}
         with observed(probes, Target(raw, self._job["interval_s"], followed), probe_facts):
@@ -79,6 +82,16 @@ class Observing(Work):
 
     def _tell(self, message: dict[str, Any]) -> None:
         self._post({"kind": TOLD, "message": message})
+
+
+def check_still_runs(engine: Sequence[Process]) -> None:
+    """Raise `RunFailedError` if a process has ended, also if another one has its pid now."""
+    for process in engine:
+        now = read_process(process.pid)
+        if now is None or not now.alive or now.start_ticks != process.start_ticks:
+            raise RunFailedError(
+                f"the engine's process {process.pid} ended before the load began: measure again"
+            )
 
 
 def engine_pids(port: int | None, named: Sequence[int]) -> list[int]:
