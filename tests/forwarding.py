@@ -32,6 +32,8 @@ class Forwarder:
         self.port = port
         self.listener = socket.create_server((host, 0))
         self.ends: list[socket.socket] = []
+        self.is_silent = False
+        self.silent_lines = 0
 
     def __enter__(self) -> int:
         threading.Thread(target=self._accept, daemon=True).start()
@@ -45,12 +47,23 @@ class Forwarder:
                 end.shutdown(socket.SHUT_RDWR)
             end.close()
 
+    def fall_silent(self) -> None:
+        """End all connections; later ones are accepted, and nobody answers."""
+        self.is_silent = True
+        for end in self.ends:
+            with suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)
+
     def _accept(self) -> None:
         with suppress(OSError):
             while True:
                 ours, _ = self.listener.accept()
+                self.ends.append(ours)
+                if self.is_silent:
+                    self.silent_lines += 1
+                    continue
                 theirs = socket.create_connection((LOOPBACK, self.port))
-                self.ends += [ours, theirs]
+                self.ends.append(theirs)
                 for source, sink in ((ours, theirs), (theirs, ours)):
                     threading.Thread(target=self._pass, args=(source, sink), daemon=True).start()
 

@@ -4,6 +4,7 @@ use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::thread;
 
+use assay_drive::session::attempt::Attempt;
 use assay_drive::session::mysql::config::Config;
 use assay_drive::session::mysql::startup::{Connection, connect};
 use mysql_common::constants::CapabilityFlags;
@@ -93,9 +94,9 @@ fn with_more(
     });
     let text = format!(r#"{{"user": "me", "port": {port}, "password": "{password}", {more}}}"#);
     let config: Config = serde_json::from_str(&text).unwrap();
-    let connected = connect(&config, CapabilityFlags::empty()).map_err(|error| error.to_string());
+    let connected = connect(&config, CapabilityFlags::empty(), &Attempt::default());
     server.join().unwrap();
-    connected
+    connected.map_err(|error| error.to_string())
 }
 
 #[test]

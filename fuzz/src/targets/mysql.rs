@@ -1,5 +1,6 @@
 //! MySQL's protocol, and values in both of its forms.
 
+use assay_drive::session::attempt::Attempt;
 use assay_drive::session::inbox::Inbox;
 use assay_drive::session::mysql::MysqlSession;
 use assay_drive::session::mysql::config::Config;
@@ -126,7 +127,7 @@ fn cut_into_packets(parts: &[&[u8]]) -> (Vec<Vec<u8>>, bool) {
 pub fn startup(bytes: &[u8]) {
     PEER.with(|peer| {
         peer.say(bytes);
-        let _ = connect(&config(peer), CapabilityFlags::empty());
+        let _ = connect(&config(peer), CapabilityFlags::empty(), &Attempt::default());
     });
 }
 

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use assay_drive::session::attempt::Attempt;
 use assay_drive::session::inbox::Inbox;
 use assay_drive::session::postgres::PostgresSession;
 use assay_drive::session::postgres::choosing::connect;
@@ -134,7 +135,7 @@ fn of_peer(folder: &Path) -> Config {
 pub fn startup(bytes: &[u8]) {
     PEER.with(|peer| {
         peer.say(bytes);
-        let _ = connect(&of_peer(peer.folder()), &mut SplitMix::new(0));
+        let _ = connect(&of_peer(peer.folder()), &mut SplitMix::new(0), &Attempt::default());
     });
 }
 

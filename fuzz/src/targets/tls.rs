@@ -1,11 +1,15 @@
 //! What a server says when a line is to be encrypted, and its certificate.
 
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use assay_drive::session::tls::{Policy, Trust, Versions, encrypt, end_point_digest, names_host};
 
 use super::columns::choice;
 use crate::peer;
+
+/// The server has said all that it says.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A certificate, of a host or an address.
 pub fn certificates(bytes: &[u8]) {
@@ -34,7 +38,8 @@ fn encrypted(bytes: &[u8]) -> Result<(), String> {
         ..Policy::default()
     };
     let (line, _other_end) = peer::said(bytes);
-    encrypt(&policy, "localhost", line).map(|_| ()).map_err(|error| error.reason)
+    let deadline = Instant::now() + PATIENCE;
+    encrypt(&policy, "localhost", line, deadline).map(|_| ()).map_err(|error| error.reason)
 }
 
 #[cfg(test)]

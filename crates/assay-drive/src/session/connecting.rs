@@ -2,12 +2,24 @@
 
 use std::fmt;
 use std::io::{self, ErrorKind};
-use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
+use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs};
+use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
-use std::time::Duration;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+use std::time::{Duration, Instant};
 
-use super::stream::Stream;
+use rustix::io::Errno;
+use rustix::net::addr::SocketAddrArg;
+use rustix::net::sockopt::{Timeout, set_socket_timeout};
+use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, connect, socket_with};
+
+use super::attempt::Attempt;
+use super::stream::{Stream, time_left};
+
+/// How long a wait is before it looks whether the attempt was given up.
+const LOOK: Duration = Duration::from_millis(50);
 
 /// One place where a server may be.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,10 +41,10 @@ impl fmt::Display for Place {
 
 impl Place {
     /// The addresses of the place, in the order in which the system's resolver has them.
-    pub fn addresses(&self) -> io::Result<Vec<Address>> {
+    pub fn addresses(&self, attempt: &Attempt) -> io::Result<Vec<Address>> {
         Ok(match self {
             Self::Tcp(host, port) => {
-                (host.as_str(), *port).to_socket_addrs()?.map(Address::Tcp).collect()
+                resolve(host, *port, attempt)?.into_iter().map(Address::Tcp).collect()
             }
             Self::Unix(path) => vec![Address::Unix(path.clone())],
         })
@@ -228,33 +240,99 @@ impl ConnectError {
     }
 }
 
-/// A line on this host whose reads and writes block no longer than `timeout`.
-pub fn dial_socket(path: &PathBuf, timeout: Duration) -> io::Result<Stream> {
-    let stream = Stream::Unix(UnixStream::connect(path)?);
-    stream.set_timeout(Some(timeout))?;
+/// The addresses of a host. Nothing ends the system's resolver, so it works on a thread of its own,
+/// which an attempt that is given up leaves behind.
+fn resolve(host: &str, port: u16, attempt: &Attempt) -> io::Result<Vec<SocketAddr>> {
+    if let Ok(ip) = host.parse::<IpAddr>() {
+        return Ok(vec![(ip, port).into()]);
+    }
+    let name = host.to_owned();
+    let look_up = move || (name.as_str(), port).to_socket_addrs().map(Iterator::collect);
+    let (tell, resolved) = mpsc::channel();
+    let here = look_up.clone();
+    let work = move || {
+        let _ = tell.send(look_up());
+    };
+    if thread::Builder::new().name("resolving".into()).spawn(work).is_err() {
+        return here();
+    }
+    loop {
+        attempt.check()?;
+        match resolved.recv_timeout(LOOK) {
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => {
+                return Err(io::Error::other("the system's resolver panicked"));
+            }
+            Ok(addresses) => return addresses,
+        }
+    }
+}
+
+/// A line on this host whose reads and writes end by `deadline`.
+pub fn dial_socket(path: &PathBuf, deadline: Instant, attempt: &Attempt) -> io::Result<Stream> {
+    let address = SocketAddrUnix::new(path)?;
+    let line = dial(AddressFamily::UNIX, &address, deadline, attempt)?;
+    let stream = Stream::Unix(UnixStream::from(line));
+    stream.limit(deadline)?;
     Ok(stream)
 }
 
-/// A line to the first address of a host that answers; reads and writes block no longer than
-/// `timeout`.
-pub fn dial_host(host: &str, port: u16, timeout: Duration) -> io::Result<TcpStream> {
+/// A line to the first address of a host that answers, and the time by which its server has to be
+/// ready: each address has `timeout`.
+pub fn dial_host(
+    (host, port): (&str, u16),
+    timeout: Duration,
+    attempt: &Attempt,
+) -> io::Result<(TcpStream, Instant)> {
     let mut last = io::Error::new(ErrorKind::NotFound, "the name has no address");
-    for address in (host, port).to_socket_addrs()? {
-        match dial_address(&address, timeout) {
+    for address in resolve(host, port, attempt)? {
+        let deadline = Instant::now() + timeout;
+        match dial_address(&address, deadline, attempt) {
             Err(error) => last = error,
-            line => return line,
+            Ok(line) => return Ok((line, deadline)),
         }
     }
     Err(last)
 }
 
-/// A line to one address; reads and writes block no longer than `timeout`.
-pub fn dial_address(address: &SocketAddr, timeout: Duration) -> io::Result<TcpStream> {
-    let line = TcpStream::connect_timeout(address, timeout)?;
+/// A line to one address, whose reads and writes end by `deadline`.
+pub fn dial_address(
+    address: &SocketAddr,
+    deadline: Instant,
+    attempt: &Attempt,
+) -> io::Result<TcpStream> {
+    let family = match address {
+        SocketAddr::V4(_) => AddressFamily::INET,
+        SocketAddr::V6(_) => AddressFamily::INET6,
+    };
+    let line = TcpStream::from(dial(family, address, deadline, attempt)?);
     line.set_nodelay(true)?;
-    line.set_read_timeout(Some(timeout))?;
-    line.set_write_timeout(Some(timeout))?;
+    let left = Some(time_left(deadline)?);
+    line.set_read_timeout(left)?;
+    line.set_write_timeout(left)?;
     Ok(line)
+}
+
+/// A socket that is connected. Its wait is cut into short ones, in each of which the same request to
+/// connect is under way.
+fn dial(
+    family: AddressFamily,
+    address: &impl SocketAddrArg,
+    deadline: Instant,
+    attempt: &Attempt,
+) -> io::Result<OwnedFd> {
+    let line = socket_with(family, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
+    attempt.hold(&line)?;
+    loop {
+        let left = time_left(deadline)?;
+        set_socket_timeout(&line, Timeout::Send, Some(left.min(LOOK)))?;
+        match connect(&line, address) {
+            Err(Errno::INTR | Errno::INPROGRESS | Errno::ALREADY | Errno::AGAIN) => {
+                attempt.check()?;
+            }
+            ended => return Ok(ended.map(|()| line)?),
+        }
+    }
 }
 
 /// Whether only the server that is meant can read what is sent: it is on this host, or it has
@@ -269,4 +347,77 @@ pub fn is_private(stream: &Stream, is_verified: bool) -> bool {
 
 fn is_loopback(line: &TcpStream) -> bool {
     line.peer_addr().is_ok_and(|address| address.ip().to_canonical().is_loopback())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::{Ipv4Addr, TcpListener};
+    use std::os::unix::net::UnixListener;
+
+    use rustix::net::{bind, getsockname, listen, socket};
+
+    use super::*;
+
+    const LATE: Duration = Duration::from_millis(500);
+
+    fn dial_address_within(address: SocketAddr, timeout: Duration) -> io::Result<TcpStream> {
+        dial_address(&address, Instant::now() + timeout, &Attempt::default())
+    }
+
+    fn dial_socket_within(path: &PathBuf, timeout: Duration) -> io::Result<Stream> {
+        dial_socket(path, Instant::now() + timeout, &Attempt::default())
+    }
+
+    /// Fills the queue of connections that a server has not accepted yet.
+    fn filled<L>(dial: impl Fn(Duration) -> io::Result<L>) -> Vec<L> {
+        let queued: Vec<L> = std::iter::from_fn(|| dial(LOOK).ok()).take(8).collect();
+        assert!(queued.len() < 8, "the queue is longer than the limit given to listen");
+        queued
+    }
+
+    /// A server that accepts its connections only after some time.
+    fn late(accept: impl Fn() -> bool + Send + 'static) {
+        thread::spawn(move || {
+            thread::sleep(LATE);
+            while accept() {}
+        });
+    }
+
+    #[test]
+    fn a_server_that_accepts_late_is_waited_for() {
+        let listening = socket(AddressFamily::INET, SocketType::STREAM, None).unwrap();
+        bind(&listening, &SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).unwrap();
+        listen(&listening, 0).unwrap();
+        let address: SocketAddr = getsockname(&listening).unwrap().try_into().unwrap();
+        let _queued = filled(|timeout| dial_address_within(address, timeout));
+        let listener = TcpListener::from(listening);
+        late(move || listener.accept().is_ok());
+        dial_address_within(address, Duration::from_secs(60)).unwrap();
+    }
+
+    #[test]
+    fn a_socket_whose_server_accepts_late_is_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("socket");
+        let listening = socket(AddressFamily::UNIX, SocketType::STREAM, None).unwrap();
+        bind(&listening, &SocketAddrUnix::new(&path).unwrap()).unwrap();
+        listen(&listening, 0).unwrap();
+        let _queued = filled(|timeout| dial_socket_within(&path, timeout));
+        let listener = UnixListener::from(listening);
+        late(move || listener.accept().is_ok());
+        dial_socket_within(&path, Duration::from_secs(60)).unwrap();
+    }
+
+    #[test]
+    fn an_attempt_that_was_given_up_connects_to_nothing() {
+        let attempt = Attempt::default();
+        attempt.give_up();
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let deadline = Instant::now() + Duration::from_secs(60);
+        dial_address(&address, deadline, &attempt).unwrap_err();
+        resolve("localhost", 1, &attempt).unwrap_err();
+        listener.set_nonblocking(true).unwrap();
+        assert_eq!(listener.accept().unwrap_err().kind(), ErrorKind::WouldBlock);
+    }
 }

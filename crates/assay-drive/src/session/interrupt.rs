@@ -4,6 +4,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use super::attempt::Attempt;
+
 /// Between two requests.
 const ASK_AGAIN: Duration = Duration::from_secs(1);
 /// A server that has not answered by then does not answer at all.
@@ -34,6 +36,15 @@ pub struct Interrupt {
 }
 
 impl Interrupt {
+    /// The session makes a new connection.
+    pub fn connecting(&self, attempt: &Attempt) {
+        let (ask, cut) = (attempt.clone(), attempt.clone());
+        self.connected(Some(Means {
+            ask: Box::new(move || ask.give_up()),
+            cut: Box::new(move || cut.give_up()),
+        }));
+    }
+
     /// The session has a new connection; `None`: nothing interrupts it.
     pub fn connected(&self, means: Option<Means>) {
         *self.state.lock().unwrap_or_else(PoisonError::into_inner) = State { means, asked: None };

@@ -6,6 +6,7 @@
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 
+use super::attempt::Attempt;
 use super::inbox::Framing;
 use super::interrupt::{Interrupt, Means};
 use super::line::{Line, LineError, Output};
@@ -97,13 +98,23 @@ impl<L: Link> Linked<L> {
         self.link.as_mut().ok_or_else(L::lost)
     }
 
-    /// Takes a new link, which `means` interrupts.
-    pub fn connected(&mut self, mut link: L, means: Option<Means>) -> Result<(), SessionError> {
+    /// Makes a new link by `open`, which returns it with what interrupts it and what else the session
+    /// keeps. An operation that is interrupted ends the attempt, too.
+    pub fn connect<T>(
+        &mut self,
+        open: impl FnOnce(&Attempt) -> Result<(L, Option<Means>, T), SessionError>,
+    ) -> Result<T, SessionError> {
+        let attempt = Attempt::default();
+        self.interrupt.connecting(&attempt);
+        let (mut link, means, kept) = open(&attempt).map_err(|error| {
+            self.interrupt.lost();
+            if attempt.is_given_up() { SessionError::given_up() } else { error }
+        })?;
         self.interrupt.connected(means);
         link.set_nonblocking(self.shares)?;
         self.link = Some(link);
         self.connections += 1;
-        Ok(())
+        Ok(kept)
     }
 
     /// Drops the link.

@@ -1,5 +1,6 @@
 //! One connection of the driver. One file a protocol; `null` answers at once.
 
+pub mod attempt;
 pub mod connecting;
 pub mod inbox;
 pub mod interrupt;
@@ -31,6 +32,8 @@ use crate::digest::RowDigest;
 
 /// SQLSTATE of a connection that is gone.
 const CONNECTION_LOST: &str = "08006";
+/// SQLSTATE of a connection that is not there.
+const CANNOT_CONNECT: &str = "08001";
 /// Rows of one operation that are held at once. What goes beyond is digested while it comes, and
 /// such a result is not kept as rows.
 const HELD_BYTES_MAX: usize = 64 << 20;
@@ -82,6 +85,13 @@ impl SessionError {
     /// The error of a connection that is gone.
     pub fn broken(message: impl std::fmt::Display) -> Self {
         Self { class: CONNECTION_LOST.into(), message: message.to_string(), retryable: false }
+    }
+
+    /// The error of a session whose operation was interrupted while it connected.
+    pub fn given_up() -> Self {
+        let message = "the attempt to connect was given up: the operation reached its time limit, \
+                       or the run ended";
+        Self { class: CANNOT_CONNECT.into(), message: message.into(), retryable: false }
     }
 
     /// The error of an answer that makes no sense.

@@ -1,9 +1,10 @@
 //! The line to a server: TCP, a Unix socket, or TLS over TCP.
 
-use std::io::{self, Read, Write};
+use std::io::{self, ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
+use std::time::{Duration, Instant};
 
 use rustix::net::{RecvFlags, SendFlags, recv, send};
 use rustls::{ClientConnection, StreamOwned};
@@ -30,7 +31,7 @@ impl Stream {
     }
 
     /// How long one read or write may block; `None`: for ever.
-    pub fn set_timeout(&self, timeout: Option<std::time::Duration>) -> io::Result<()> {
+    pub fn set_timeout(&self, timeout: Option<Duration>) -> io::Result<()> {
         match self {
             Self::Unix(stream) => {
                 stream.set_read_timeout(timeout)?;
@@ -47,10 +48,21 @@ impl Stream {
         }
     }
 
+    /// Has each read and write until the next call end by `deadline`.
+    pub fn limit(&self, deadline: Instant) -> io::Result<()> {
+        self.set_timeout(Some(time_left(deadline)?))
+    }
+
     /// Whether bytes may wait here that were read from the line already: no epoll tells of those.
     pub const fn has_buffered(&self) -> bool {
         matches!(self, Self::Tls(_))
     }
+}
+
+/// The time until `deadline`; an error if it has passed.
+pub fn time_left(deadline: Instant) -> io::Result<Duration> {
+    let left = deadline.saturating_duration_since(Instant::now());
+    if left.is_zero() { Err(ErrorKind::TimedOut.into()) } else { Ok(left) }
 }
 
 /// Lines in the clear are read and written without the C library, whose calls are points of

@@ -2,6 +2,7 @@
 
 mod echo;
 mod in_order;
+mod interrupted;
 mod reconnecting;
 
 use std::net::TcpListener;

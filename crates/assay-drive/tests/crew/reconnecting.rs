@@ -22,7 +22,8 @@ const ANSWER: &str = "HTTP/1.1 200 OK\r\nContent-Type: application/sparql-result
     Content-Length: 26\r\n\r\n{\"head\":{},\"boolean\":true}";
 const QUERY: &str = "ask { ?a ?b ?c }";
 /// How long a session waits for a server that takes no connection.
-const PATIENCE: Duration = Duration::from_secs(1);
+const PATIENCE_S: u64 = 1;
+const PATIENCE: Duration = Duration::from_secs(PATIENCE_S);
 
 /// Answers requests of one line; false once the line has ended or after `answers` of them.
 fn answer(line: &mut TcpStream, answers: u32) {
@@ -64,19 +65,19 @@ fn endpoint(answers: u32) -> (SocketAddr, Arc<AtomicU32>) {
 
 /// An endpoint that takes one line, closes it at the request after so many answers, and lets the
 /// system queue no other one: who connects gets no answer at all.
-fn endpoint_of_one_line(answers: u32) -> (SocketAddr, SparqlSession, Vec<TcpStream>) {
+pub fn endpoint_of_one_line(answers: u32, timeout_s: u64) -> (SparqlSession, Vec<TcpStream>) {
     let listening = socket(AddressFamily::INET, SocketType::STREAM, None).unwrap();
     bind(&listening, &SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).unwrap();
     listen(&listening, 0).unwrap();
     let address: SocketAddr = getsockname(&listening).unwrap().try_into().unwrap();
     let listener = TcpListener::from(listening);
-    let session = session(address, 0);
+    let session = session_within(timeout_s, address, 0);
     let (mut line, _) = listener.accept().unwrap();
     std::thread::spawn(move || {
         answer(&mut line, answers);
         drop(line);
         // The queue stays full, because nobody takes lines from it.
-        std::thread::sleep(10 * PATIENCE);
+        std::thread::sleep(Duration::from_secs(2 * timeout_s));
         drop(listener);
     });
     let connect = || TcpStream::connect_timeout(&address, Duration::from_millis(200)).ok();
@@ -85,15 +86,19 @@ fn endpoint_of_one_line(answers: u32) -> (SocketAddr, SparqlSession, Vec<TcpStre
         queued.len() < 8,
         "the system accepts more waiting connections than the limit given to listen"
     );
-    (address, session, queued)
+    (session, queued)
 }
 
 fn session(address: SocketAddr, number: u32) -> SparqlSession {
+    session_within(PATIENCE_S, address, number)
+}
+
+fn session_within(timeout_s: u64, address: SocketAddr, number: u32) -> SparqlSession {
     let config = Config {
         host: address.ip().to_string(),
         port: address.port(),
         query: "/query".into(),
-        timeout_s: Some(PATIENCE.as_secs()),
+        timeout_s: Some(timeout_s),
         ..Config::default()
     };
     let script: Script = serde_json::from_value(serde_json::json!({
@@ -143,7 +148,7 @@ fn fared(raw: &Path) -> [Fared; 3] {
 fn a_reconnect_in_the_middle_of_an_operation_delays_no_other_session_of_the_thread() {
     let raw = tempfile::tempdir().unwrap();
     let (other, _) = endpoint(u32::MAX);
-    let (_, lonely, _queued) = endpoint_of_one_line(5);
+    let (lonely, _queued) = endpoint_of_one_line(5, PATIENCE_S);
     driven(&three_clients(), vec![lonely, session(other, 1), session(other, 2)], raw.path());
     let [lonely, second, third] = fared(raw.path());
     assert!(lonely.ok == 5 && lonely.failed > 0, "{lonely:?}");

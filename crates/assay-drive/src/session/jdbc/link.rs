@@ -11,6 +11,7 @@ use serde::Deserialize;
 
 use super::values::{Body, kind};
 use crate::session::SessionError;
+use crate::session::attempt::Attempt;
 use crate::session::inbox::{Message, Tagged};
 use crate::session::interrupt::{ANSWER_PATIENCE, Means};
 use crate::session::line::{Line, LineError};
@@ -123,8 +124,10 @@ impl Link {
         config: &Config,
         statements: impl Iterator<Item = (i32, &'a str)>,
         prepared: bool,
+        attempt: &Attempt,
     ) -> Result<Self, SessionError> {
         let stream = Stream::Unix(connected(&config.socket).map_err(gone)?);
+        attempt.hold(&stream).map_err(gone)?;
         stream.set_timeout(Some(CONNECT_PATIENCE)).map_err(gone)?;
         let mut link = Self {
             line: Line::new(stream, Vec::with_capacity(4 << 10)),

@@ -78,9 +78,11 @@ impl JdbcSession {
         let script = self.conductor.script();
         let statements = script.operations.iter().flat_map(|operation| &operation.statements);
         let numbered = (1..).zip(statements.map(|statement| statement.text.as_str()));
-        let link = Link::open(&self.config, numbered, script.prepared)?;
-        let means = link.means(&self.config);
-        self.linked.connected(link, means)
+        self.linked.connect(|attempt| {
+            let link = Link::open(&self.config, numbered, script.prepared, attempt)?;
+            let means = link.means(&self.config);
+            Ok((link, means, ()))
+        })
     }
 
     fn begin_operation(&mut self, operation: u16) -> Result<Step, SessionError> {

@@ -4,6 +4,7 @@ use mysql_common::constants::CapabilityFlags;
 
 use super::config::Config;
 use super::link::Link;
+use crate::session::attempt::Attempt;
 use crate::session::interrupt::ANSWER_PATIENCE;
 
 /// What is needed to end what a connection's statement is doing.
@@ -24,7 +25,9 @@ impl Cancel {
     /// Sends the request over a line of its own and waits until the server has taken it. Whether
     /// it came in time shows in how the operation ends.
     pub fn send(&self) {
-        if let Ok(mut link) = Link::open(&self.config, CapabilityFlags::empty()) {
+        if let Ok(mut link) =
+            Link::open(&self.config, CapabilityFlags::empty(), &Attempt::default())
+        {
             // The statement may have ended by itself; then the server knows of nothing to end.
             let _ = link.command(&format!("kill query {}", self.id));
         }

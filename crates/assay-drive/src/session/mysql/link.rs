@@ -13,6 +13,7 @@ use super::startup::{Connection, ServerError, connect};
 use super::statements::Prepared;
 use crate::conductor::Conductor;
 use crate::session::SessionError;
+use crate::session::attempt::Attempt;
 use crate::session::connecting::ConnectError;
 use crate::session::inbox::Message;
 use crate::session::line::{Line, LineError};
@@ -184,10 +185,10 @@ impl MessageLink for Link {
 impl Link {
     /// Connects to the first server that takes the connection. A refusal by a server, such as of
     /// a password, ends the attempt.
-    pub fn open_first(config: &Config) -> Result<(Config, Self), ConnectError> {
+    pub fn open_first(config: &Config, attempt: &Attempt) -> Result<(Config, Self), ConnectError> {
         let mut errors = Vec::new();
         for server in config.of_each_server() {
-            match Self::open(&server, CapabilityFlags::empty()) {
+            match Self::open(&server, CapabilityFlags::empty(), attempt) {
                 Ok(link) => return Ok((server, link)),
                 Err(error) if error.leads_on() => errors.push(error),
                 Err(error) => return Err(error),
@@ -198,8 +199,12 @@ impl Link {
 
     /// Connects and has the connection commit each statement by itself, unless it is told
     /// otherwise, and executes what the configuration wants to be executed first.
-    pub fn open(config: &Config, more: CapabilityFlags) -> Result<Self, ConnectError> {
-        let mut link = Self::new(connect(config, more)?);
+    pub fn open(
+        config: &Config,
+        more: CapabilityFlags,
+        attempt: &Attempt,
+    ) -> Result<Self, ConnectError> {
+        let mut link = Self::new(connect(config, more, attempt)?);
         let place = config.place();
         let by_itself = (link.status & AUTOCOMMIT == 0).then_some("set autocommit = 1");
         for text in by_itself.into_iter().chain(config.init.iter().map(String::as_str)) {

@@ -14,6 +14,7 @@ use super::config::Config;
 use super::link::{Link, Reply, Request};
 use super::packets::{self, Fields};
 use super::startup::ServerError;
+use crate::session::attempt::Attempt;
 use crate::session::linked::{Link as _, MessageLink as _};
 use crate::session::loading::{LoadError, Source, over_streams, spoke};
 
@@ -83,7 +84,7 @@ struct Loading {
 
 impl Loading {
     fn open(config: &Config, table: &str, schema: &SchemaRef) -> Result<Self, String> {
-        let link = Link::open(config, CapabilityFlags::CLIENT_LOCAL_FILES);
+        let link = Link::open(config, CapabilityFlags::CLIENT_LOCAL_FILES, &Attempt::default());
         let link = link.map_err(|error| error.to_string())?;
         let mut loading = Self { link, table: quoted(table), schema: schema.clone() };
         loading.must("begin")?;

@@ -137,10 +137,12 @@ impl MysqlSession {
     }
 
     fn connect(&mut self) -> Result<(), SessionError> {
-        let (config, link) = Link::open_first(&self.config)?;
-        self.server = (!self.config.others.is_empty()).then(|| config.place().to_string());
-        let (means, id) = (means(&config, &link), link.id());
-        self.linked.connected(link, means)?;
+        let (place, id) = self.linked.connect(|attempt| {
+            let (config, link) = Link::open_first(&self.config, attempt)?;
+            let (means, id) = (means(&config, &link), link.id());
+            Ok((link, means, (config.place(), id)))
+        })?;
+        self.server = (!self.config.others.is_empty()).then(|| place.to_string());
         self.backend = Some(Backend::Connection(id));
         for statements in &mut self.states {
             statements.fill(StatementState::nothing());

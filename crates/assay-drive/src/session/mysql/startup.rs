@@ -1,7 +1,7 @@
 //! From a description of a server to a connection that awaits its first request.
 
 use std::io::{self, ErrorKind, Read, Write};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use mysql_common::constants::{CapabilityFlags, MariadbCapabilities, UTF8MB4_GENERAL_CI};
 use mysql_common::packets::SslRequest;
@@ -9,6 +9,7 @@ use mysql_common::proto::MySerialize;
 
 use super::config::{Config, TlsMode};
 use super::packets::{self, ERR, Fields, HEADER_BYTES};
+use crate::session::attempt::Attempt;
 use crate::session::connecting::{ConnectError, Place, dial_host, dial_socket};
 use crate::session::stream::Stream;
 use crate::session::tls;
@@ -105,17 +106,29 @@ pub(super) fn text<'a>(fields: &mut Fields<'a>) -> Result<&'a [u8], String> {
     Ok(text)
 }
 
+/// A line to the server, and the time by which its server has to be ready.
+fn dialled(place: &Place, timeout: Duration, attempt: &Attempt) -> io::Result<(Stream, Instant)> {
+    match place {
+        Place::Unix(path) => {
+            let deadline = Instant::now() + timeout;
+            Ok((dial_socket(path, deadline, attempt)?, deadline))
+        }
+        Place::Tcp(host, port) => {
+            let (line, deadline) = dial_host((host, *port), timeout, attempt)?;
+            Ok((Stream::Tcp(line), deadline))
+        }
+    }
+}
+
 /// Opens a connection to the server.
-pub fn connect(config: &Config, more: CapabilityFlags) -> Result<Connection, ConnectError> {
+pub fn connect(
+    config: &Config,
+    more: CapabilityFlags,
+    attempt: &Attempt,
+) -> Result<Connection, ConnectError> {
     let place = config.place();
     let unreached = |error| ConnectError::unreached(&place, config.timeout(), &error);
-    let stream = match &place {
-        Place::Unix(path) => dial_socket(path, config.timeout()).map_err(unreached)?,
-        Place::Tcp(host, port) => {
-            Stream::Tcp(dial_host(host, *port, config.timeout()).map_err(unreached)?)
-        }
-    };
-    let deadline = Instant::now() + config.timeout();
+    let (stream, deadline) = dialled(&place, config.timeout(), attempt).map_err(unreached)?;
     let mut talk = Talk { stream, place: &place, config, number: 0, deadline };
     let body = talk.next()?;
     let greeting = Greeting::read(&body).map_err(|reason| talk.garbled(reason))?;
@@ -190,11 +203,7 @@ impl Talk<'_> {
     fn fill(&mut self, bytes: &mut [u8]) -> Result<(), ConnectError> {
         let mut filled = 0;
         while filled < bytes.len() {
-            let left = self.deadline.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                return Err(self.unreached(&ErrorKind::TimedOut.into()));
-            }
-            self.stream.set_timeout(Some(left)).map_err(|error| self.unreached(&error))?;
+            self.stream.limit(self.deadline).map_err(|error| self.unreached(&error))?;
             match self.stream.read(&mut bytes[filled..]) {
                 Ok(0) => {
                     let gone = io::Error::new(ErrorKind::UnexpectedEof, "it closed the line");
@@ -232,8 +241,8 @@ impl Talk<'_> {
             .serialize(&mut body);
         self.send(&body)?;
         let Stream::Tcp(line) = self.stream else { return Ok(self) };
-        let stream = tls::encrypt(&self.config.tls.policy(), host, line)
-            .map_err(|error| tls(error.reason))?;
+        let encrypted = tls::encrypt(&self.config.tls.policy(), host, line, self.deadline);
+        let stream = encrypted.map_err(|error| tls(error.reason))?;
         Ok(Self { stream: Stream::Tls(Box::new(stream)), ..self })
     }
 

@@ -1,12 +1,14 @@
 //! Asks a server to end what it is doing for one of its connections.
 
 use std::io::{Read, Write};
+use std::time::Instant;
 
 use bytes::BytesMut;
 use postgres_protocol::message::frontend;
 
 use super::choosing::Endpoint;
 use super::config::Config;
+use crate::session::attempt::Attempt;
 use crate::session::connecting::ConnectError;
 use crate::session::interrupt::{ANSWER_PATIENCE, Means};
 use crate::session::linked::closer;
@@ -38,7 +40,9 @@ impl Cancel {
     /// Sends the request over a line of its own and waits until the server has taken it. Whether
     /// it came in time shows in how the operation ends.
     pub fn send(&self) -> Result<(), ConnectError> {
-        let mut line = open(&self.config, &self.endpoint, self.method)?;
+        let deadline = Instant::now() + self.config.timeout;
+        let mut line =
+            open(&self.config, &self.endpoint, self.method, deadline, &Attempt::default())?;
         let mut request = BytesMut::new();
         frontend::cancel_request(self.backend_pid, self.secret_key, &mut request);
         let sent = line.write_all(&request).and_then(|()| line.flush());

@@ -13,6 +13,7 @@ use assay_model::random::uniform;
 use super::config::{Config, Server};
 use super::role::Role;
 use super::startup::{Connection, start};
+use crate::session::attempt::Attempt;
 use crate::session::connecting::{Address, ConnectError};
 
 /// The server starts, stops or recovers.
@@ -68,7 +69,11 @@ fn next_after(error: &ConnectError) -> Next {
 
 /// Connects to the first server that can be used and is in the requested state. `random` draws the
 /// order where the description asks for it.
-pub fn connect(config: &Config, random: &mut SplitMix) -> Result<Connection, ConnectError> {
+pub fn connect(
+    config: &Config,
+    random: &mut SplitMix,
+    attempt: &Attempt,
+) -> Result<Connection, ConnectError> {
     let mut servers: Vec<&Server> = config.servers.iter().collect();
     if config.spreads {
         shuffle(&mut servers, random);
@@ -77,7 +82,8 @@ pub fn connect(config: &Config, random: &mut SplitMix) -> Result<Connection, Con
     for role in config.role.rounds() {
         errors.clear();
         for server in &servers {
-            if let Some(connection) = try_server(config, server, *role, random, &mut errors)? {
+            let wanted = (*server, *role);
+            if let Some(connection) = try_server(config, wanted, random, attempt, &mut errors)? {
                 return Ok(connection);
             }
         }
@@ -89,12 +95,12 @@ pub fn connect(config: &Config, random: &mut SplitMix) -> Result<Connection, Con
 /// attempt for all servers.
 fn try_server(
     config: &Config,
-    server: &Server,
-    role: Role,
+    (server, role): (&Server, Role),
     random: &mut SplitMix,
+    attempt: &Attempt,
     errors: &mut Vec<ConnectError>,
 ) -> Result<Option<Connection>, ConnectError> {
-    let mut addresses = match server.place.addresses() {
+    let mut addresses = match server.place.addresses(attempt) {
         Ok(addresses) => addresses,
         Err(error) => {
             errors.push(ConnectError::unreached(&server.place, config.timeout, &error));
@@ -106,7 +112,7 @@ fn try_server(
     }
     for address in addresses {
         let endpoint = Endpoint { server: server.clone(), address };
-        let error = match start(config, &endpoint, role) {
+        let error = match start(config, &endpoint, role, attempt) {
             Ok(connection) => return Ok(Some(connection)),
             Err(error) => error,
         };

@@ -20,6 +20,7 @@ use super::choosing::connect;
 use super::config::Config;
 use super::link::{Link, Reply};
 use super::values::{Column, EPOCH_DAYS, EPOCH_MICROS, Kind};
+use crate::session::attempt::Attempt;
 use crate::session::linked::{Link as _, MessageLink as _};
 use crate::session::loading::{LoadError, Source, over_streams, spoke};
 
@@ -64,7 +65,8 @@ fn copy_some<R: RecordBatchReader>(
     source: &Source<R>,
 ) -> Result<u64, String> {
     // Rows go to the server that administration chose, so no order is drawn.
-    let connection = connect(config, &mut SplitMix::new(0)).map_err(|error| error.to_string())?;
+    let connection = connect(config, &mut SplitMix::new(0), &Attempt::default());
+    let connection = connection.map_err(|error| error.to_string())?;
     let mut link = Link::new(connection, Arc::default());
     let name = format!("\"{}\"", table.replace('"', "\"\""));
     let columns = columns_of(&mut link, &name)?;

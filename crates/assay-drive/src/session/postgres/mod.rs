@@ -130,11 +130,16 @@ impl PostgresSession {
     }
 
     fn connect(&mut self) -> Result<(), SessionError> {
-        let connection = choosing::connect(&self.config, &mut self.random)?;
-        self.server = Some(connection.endpoint.address.to_string());
-        self.backend = u32::try_from(connection.backend_pid).ok().map(Backend::Process);
-        let means = cancel::means(&self.config, &connection);
-        self.linked.connected(Link::new(connection, Arc::clone(&self.passing)), means)?;
+        let (server, backend_pid) = self.linked.connect(|attempt| {
+            let connection = choosing::connect(&self.config, &mut self.random, attempt)?;
+            let server = connection.endpoint.address.to_string();
+            let backend_pid = connection.backend_pid;
+            let means = cancel::means(&self.config, &connection);
+            let link = Link::new(connection, Arc::clone(&self.passing));
+            Ok((link, means, (server, backend_pid)))
+        })?;
+        self.server = Some(server);
+        self.backend = u32::try_from(backend_pid).ok().map(Backend::Process);
         for statements in &mut self.described {
             statements.fill(None);
         }

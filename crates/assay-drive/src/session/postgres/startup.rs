@@ -16,6 +16,7 @@ use postgres_protocol::message::frontend;
 use super::choosing::Endpoint;
 use super::config::{Config, Server};
 use super::role::Role;
+use crate::session::attempt::Attempt;
 use crate::session::connecting::{Address, ConnectError, SslMode, dial_address, dial_socket};
 use crate::session::stream::Stream;
 use crate::session::tls;
@@ -73,10 +74,15 @@ const fn methods(config: &Config, address: &Address) -> &'static [Method] {
 }
 
 /// Connects to one address of a server, which has to be in the state that `role` asks for.
-pub fn start(config: &Config, endpoint: &Endpoint, role: Role) -> Result<Connection, ConnectError> {
+pub fn start(
+    config: &Config,
+    endpoint: &Endpoint,
+    role: Role,
+    attempt: &Attempt,
+) -> Result<Connection, ConnectError> {
     let mut failed: Option<ConnectError> = None;
     for method in methods(config, &endpoint.address) {
-        let error = match begin(config, endpoint, *method, role) {
+        let error = match begin(config, endpoint, *method, role, attempt) {
             Err(error) => error,
             connection => return connection,
         };
@@ -102,20 +108,26 @@ pub fn start(config: &Config, endpoint: &Endpoint, role: Role) -> Result<Connect
     }))
 }
 
-/// Opens a line to a server, encrypted or not.
-pub fn open(config: &Config, endpoint: &Endpoint, method: Method) -> Result<Stream, ConnectError> {
+/// Opens a line to a server, encrypted or not, until `deadline`.
+pub fn open(
+    config: &Config,
+    endpoint: &Endpoint,
+    method: Method,
+    deadline: Instant,
+    attempt: &Attempt,
+) -> Result<Stream, ConnectError> {
     let failed = |error| ConnectError::unreached(endpoint, config.timeout, &error);
     match &endpoint.address {
         Address::Unix(path) => {
-            let stream = dial_socket(path, config.timeout).map_err(failed)?;
+            let stream = dial_socket(path, deadline, attempt).map_err(failed)?;
             check_peer(config, endpoint, &stream)?;
             Ok(stream)
         }
         Address::Tcp(address) => {
-            let line = dial_address(address, config.timeout).map_err(failed)?;
+            let line = dial_address(address, deadline, attempt).map_err(failed)?;
             match method {
                 Method::Clear => Ok(Stream::Tcp(line)),
-                Method::Tls => secured(config, endpoint, line),
+                Method::Tls => secured(config, endpoint, line, deadline),
             }
         }
     }
@@ -141,11 +153,11 @@ fn secured(
     config: &Config,
     endpoint: &Endpoint,
     mut line: TcpStream,
+    deadline: Instant,
 ) -> Result<Stream, ConnectError> {
-    let begun = Instant::now();
     let failed = |error| broken(config, endpoint, &error);
     let tls = |reason: String| {
-        if begun.elapsed() >= config.timeout {
+        if Instant::now() >= deadline {
             return broken(config, endpoint, &ErrorKind::TimedOut.into());
         }
         ConnectError::Tls { place: endpoint.to_string(), reason }
@@ -171,7 +183,7 @@ fn secured(
         }
     }
     let name = endpoint.name();
-    let encrypted = tls::encrypt(&config.tls, &name, line).map_err(|error| {
+    let encrypted = tls::encrypt(&config.tls, &name, line, deadline).map_err(|error| {
         if error.is_of_kind {
             let (place, reason) = (endpoint.to_string(), error.reason);
             return ConnectError::Certificate { place, reason };
@@ -226,9 +238,10 @@ fn begin(
     endpoint: &Endpoint,
     method: Method,
     role: Role,
+    attempt: &Attempt,
 ) -> Result<Connection, ConnectError> {
     let deadline = Instant::now() + config.timeout;
-    let stream = open(config, endpoint, method)?;
+    let stream = open(config, endpoint, method, deadline, attempt)?;
     let (out, unread, received) = (BytesMut::new(), BytesMut::new(), 0);
     let mut talk = Talk { stream, endpoint, config, deadline, out, unread, received };
     let mut parameters = vec![
@@ -308,11 +321,7 @@ impl Talk<'_> {
 
     /// The next read waits no longer than until the deadline of the address.
     fn shorten_patience(&self) -> Result<(), ConnectError> {
-        let left = self.deadline.saturating_duration_since(Instant::now());
-        if left.is_zero() {
-            return Err(self.broken(&ErrorKind::TimedOut.into()));
-        }
-        self.stream.set_timeout(Some(left)).map_err(|error| self.broken(&error))
+        self.stream.limit(self.deadline).map_err(|error| self.broken(&error))
     }
 
     /// What answers may be no such server: memory for a message of any length is not taken.

@@ -5,6 +5,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 
 use super::config::Config;
 use super::response::Response;
+use crate::session::attempt::Attempt;
 use crate::session::connecting::{ConnectError, SslMode, dial_host};
 use crate::session::line::{Outbox, Received, receive};
 use crate::session::stream::Stream;
@@ -47,15 +48,16 @@ impl linked::Link for Link {
 
 impl Link {
     /// Connects.
-    pub fn open(config: &Config) -> Result<Self, ConnectError> {
+    pub fn open(config: &Config, attempt: &Attempt) -> Result<Self, ConnectError> {
         let place = config.place();
         let unreached = |error| ConnectError::unreached(&place, config.timeout(), &error);
-        let line = dial_host(&config.host, config.port, config.timeout()).map_err(unreached)?;
+        let server = (config.host.as_str(), config.port);
+        let (line, deadline) = dial_host(server, config.timeout(), attempt).map_err(unreached)?;
         let stream = match &config.tls {
             None => Stream::Tcp(line),
             Some(tls) if tls.mode == SslMode::Disable => Stream::Tcp(line),
             Some(tls) => {
-                let encrypted = tls::encrypt(&tls.policy(), &config.host, line);
+                let encrypted = tls::encrypt(&tls.policy(), &config.host, line, deadline);
                 Stream::Tls(Box::new(encrypted.map_err(|error| ConnectError::Tls {
                     place: place.to_string(),
                     reason: error.reason,

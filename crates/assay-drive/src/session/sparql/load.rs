@@ -10,6 +10,7 @@ use super::link::Link;
 use super::request::Kind;
 use super::sent::fields;
 use super::verdict;
+use crate::session::attempt::Attempt;
 use crate::session::line::Received;
 use crate::session::loading::{LoadError, Source, over_streams};
 
@@ -23,7 +24,8 @@ pub fn load<R: RecordBatchReader + Send>(
 ) -> Result<u64, LoadError> {
     let loaded = over_streams("triples", rows, streams, |source| {
         let Some(first) = source.next_batch()? else { return Ok(0) };
-        let link = Link::open(config).map_err(|error| error.to_string())?;
+        let link = Link::open(config, &Attempt::default());
+        let link = link.map_err(|error| error.to_string())?;
         Loading { config, link }.graph(target, first, source)
     })?;
     Ok(loaded.iter().sum())

@@ -93,9 +93,11 @@ impl SparqlSession {
     }
 
     fn connect(&mut self) -> Result<(), SessionError> {
-        let link = Link::open(&self.config)?;
-        let means = means(&link, &self.cut);
-        self.linked.connected(link, means)
+        self.linked.connect(|attempt| {
+            let link = Link::open(&self.config, attempt)?;
+            let means = means(&link, &self.cut);
+            Ok((link, means, ()))
+        })
     }
 
     fn begin_operation(&mut self, operation: u16) -> Result<Step, SessionError> {

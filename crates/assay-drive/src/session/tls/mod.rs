@@ -8,7 +8,7 @@ use std::io::{self, Read, Write};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use rustls::crypto::ring;
 use rustls::pki_types::pem::PemObject;
@@ -20,6 +20,7 @@ use rustls::{
 use serde::Deserialize;
 
 use super::connecting::SslMode;
+use super::stream::time_left;
 pub use certificate::{end_point_digest, names_host};
 use verifying::{Verifier, is_of_kind};
 
@@ -145,11 +146,12 @@ impl Unencrypted {
     }
 }
 
-/// Encrypts a line whose server has agreed to it.
+/// Encrypts a line whose server has agreed to it, until `deadline`.
 pub fn encrypt(
     policy: &Policy,
     host: &str,
     line: TcpStream,
+    deadline: Instant,
 ) -> Result<StreamOwned<ClientConnection, TcpStream>, Unencrypted> {
     let client = client(policy)?;
     let name = ServerName::try_from(host.to_owned())
@@ -157,12 +159,11 @@ pub fn encrypt(
     let connection =
         ClientConnection::new(Arc::new(client), name).map_err(|error| error.to_string())?;
     let mut encrypted = StreamOwned::new(connection, line);
-    let mut limited = Limited::of(&encrypted.sock).map_err(|error| error.to_string())?;
+    let mut limited = Limited { line: &encrypted.sock, deadline };
     while encrypted.conn.is_handshaking() {
         let done = encrypted.conn.complete_io(&mut limited);
         done.map_err(|error| Unencrypted::shaking(&error))?;
     }
-    limited.lift().map_err(|error| error.to_string())?;
     if policy.protocol.is_some() && encrypted.conn.alpn_protocol() != policy.protocol {
         return Err("the server does not agree to speak its protocol over TLS at once"
             .to_owned()
@@ -171,35 +172,16 @@ pub fn encrypt(
     Ok(encrypted)
 }
 
-/// A line whose limit for one read is the limit for all reads together: a server that sends byte after
-/// byte would be waited for without end.
+/// A line whose reads end by a deadline: a server that sends byte after byte would be waited for
+/// without end.
 struct Limited<'l> {
     line: &'l TcpStream,
-    limit: Option<Duration>,
-    deadline: Option<Instant>,
-}
-
-impl<'l> Limited<'l> {
-    fn of(line: &'l TcpStream) -> io::Result<Self> {
-        let limit = line.read_timeout()?;
-        Ok(Self { line, limit, deadline: limit.map(|limit| Instant::now() + limit) })
-    }
-
-    /// Each read has the limit again.
-    fn lift(self) -> io::Result<()> {
-        self.line.set_read_timeout(self.limit)
-    }
+    deadline: Instant,
 }
 
 impl Read for Limited<'_> {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-        if let Some(deadline) = self.deadline {
-            let left = deadline.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                return Err(io::ErrorKind::TimedOut.into());
-            }
-            self.line.set_read_timeout(Some(left))?;
-        }
+        self.line.set_read_timeout(Some(time_left(self.deadline)?))?;
         self.line.read(bytes)
     }
 }
@@ -260,6 +242,7 @@ fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, String> {
 mod tests {
     use std::net::TcpListener;
     use std::thread;
+    use std::time::Duration;
 
     use super::*;
 
@@ -277,10 +260,10 @@ mod tests {
     fn a_server_that_sends_byte_after_byte_is_given_up() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let line = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
-        line.set_read_timeout(Some(Duration::from_millis(200))).unwrap();
         let (peer, _) = listener.accept().unwrap();
         let server = thread::spawn(|| drip(peer));
-        encrypt(&Policy::default(), "localhost", line).unwrap_err();
+        let deadline = Instant::now() + Duration::from_millis(200);
+        encrypt(&Policy::default(), "localhost", line, deadline).unwrap_err();
         server.join().unwrap();
     }
 }
