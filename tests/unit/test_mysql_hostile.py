@@ -154,3 +154,45 @@ def test_a_session_ends_its_login_in_time(serve: Serve) -> None:
             _core.MysqlSession(session_config(address), '{"operations": []}', 1, 0)
         assert time.monotonic() - begun_s < PATIENCE_S
     assert PASSWORD not in str(refused.value)
+
+
+def take_login(line: socket.socket, *, commits_by_itself: bool) -> None:
+    """Accept a login, and receive the first statement of the session."""
+    line.sendall(mysql_greeting())
+    line.recv(4096)
+    body = bytearray(MYSQL_OK)
+    body[3] = 2 * commits_by_itself
+    line.sendall(mysql_packet(2, bytes(body)))
+    line.recv(4096)
+
+
+def drip(line: socket.socket) -> None:
+    for byte in mysql_packet(1, bytes(200)):
+        line.sendall(bytes([byte]))
+        time.sleep(TIMEOUT_S / 10)
+
+
+def silent_after_login(line: socket.socket) -> None:
+    take_login(line, commits_by_itself=False)
+    line.recv(4096)
+
+
+def dripping_after_login(line: socket.socket) -> None:
+    take_login(line, commits_by_itself=False)
+    drip(line)
+
+
+def dripping_at_a_setting(line: socket.socket) -> None:
+    take_login(line, commits_by_itself=True)
+    drip(line)
+
+
+@pytest.mark.parametrize("serve", [silent_after_login, dripping_after_login, dripping_at_a_setting])
+def test_a_session_ends_its_first_statements_in_time(serve: Serve) -> None:
+    with served(serve) as place:
+        options = f"connect_timeout={TIMEOUT_S}&set.wait_timeout=5"
+        config = session_config(read_dsn(f"mysql://me@{place}/shop?{options}"))
+        begun_s = time.monotonic()
+        with pytest.raises(_core.SessionOpenError, match="did not answer within 1 s"):
+            _core.MysqlSession(config, '{"operations": []}', 1, 0)
+        assert time.monotonic() - begun_s < PATIENCE_S

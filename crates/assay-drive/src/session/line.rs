@@ -2,6 +2,7 @@
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
+use std::time::Instant;
 
 use bytes::BytesMut;
 
@@ -123,12 +124,15 @@ pub struct Line<B, F: Framing> {
     pub out: Outbox<B>,
     /// Messages that came in.
     pub inbox: Inbox<F>,
+    /// When the server has to be ready for the first operation; `None`: it is, and each request has
+    /// the time that it takes.
+    pub deadline: Option<Instant>,
 }
 
 impl<B: Output, F: Framing> Line<B, F> {
     /// A line whose requests are encoded into `bytes`.
     pub fn new(stream: Stream, bytes: B) -> Self {
-        Self { stream, out: Outbox::new(bytes), inbox: Inbox::default() }
+        Self { stream, out: Outbox::new(bytes), inbox: Inbox::default(), deadline: None }
     }
 
     /// Sends what waits; false if the system takes no more now.
@@ -138,6 +142,9 @@ impl<B: Output, F: Framing> Line<B, F> {
 
     /// Reads once; false if there is nothing now.
     pub fn read(&mut self) -> Result<bool, LineError> {
+        if let Some(deadline) = self.deadline {
+            self.stream.limit(deadline)?;
+        }
         match receive(&mut self.stream, self.inbox.room())? {
             Received::Bytes(count) => self.inbox.received(count),
             Received::Nothing => return Ok(false),

@@ -24,9 +24,9 @@ use crate::reconnecting::endpoint_of_one_line;
 
 /// No session gives a server up by itself while a test waits.
 const CONNECT_TIMEOUT_S: u64 = 120;
-/// A busy host needs some seconds.
-const PROMPT: Duration = Duration::from_secs(20);
-const DIALLING: Duration = Duration::from_secs(2);
+/// Half of that: a busy host needs some seconds.
+const PROMPT: Duration = Duration::from_secs(60);
+const UNDER_WAY: Duration = Duration::from_secs(2);
 const TIME_LIMIT_NS: i64 = 200_000_000;
 
 /// A server that logs in whoever has one of the first `lines` lines, ends them at their first request,
@@ -77,6 +77,12 @@ fn log_in_to_mysql(line: &mut TcpStream) {
     line.write_all(b"\x07\0\0\x02\0\0\0\x02\0\0\0").unwrap();
 }
 
+/// Takes each request, also one to end a statement, and answers none.
+fn log_in_to_mysql_and_hang(line: &mut TcpStream) {
+    log_in_to_mysql(line);
+    while line.read(&mut [0; 4096]).is_ok_and(|count| count > 0) {}
+}
+
 fn log_in_to_bridge(line: &mut UnixStream) {
     let _ = line.read(&mut [0; 4096]);
     line.write_all(b"R\0\0\0\x08\0\0\0\x07Z\0\0\0\x04").unwrap();
@@ -108,6 +114,10 @@ fn of_postgresql(clients: usize) -> Waiting {
 
 fn of_mysql(clients: usize) -> Waiting {
     let (port, silent_lines) = server(clients, log_in_to_mysql);
+    (sessions_of_mysql(port, clients), silent_lines)
+}
+
+fn sessions_of_mysql(port: u16, clients: usize) -> Vec<Box<dyn Session>> {
     let config = serde_json::json!({
         "user": "me", "port": port, "others": [["127.0.0.1", port]],
         "timeout_s": CONNECT_TIMEOUT_S,
@@ -116,8 +126,7 @@ fn of_mysql(clients: usize) -> Waiting {
         let config = serde_json::from_value(config.clone()).unwrap();
         MysqlSession::open(config, script(), 1, number as u32).unwrap()
     };
-    let sessions = (0..clients).map(|number| Box::new(open(number)) as Box<dyn Session>);
-    (sessions.collect(), silent_lines)
+    (0..clients).map(|number| Box::new(open(number)) as Box<dyn Session>).collect()
 }
 
 fn of_bridge(clients: usize) -> Waiting {
@@ -229,5 +238,13 @@ fn a_run_that_is_stopped_waits_for_no_session_that_dials() {
     let (session, _queued) = endpoint_of_one_line(1, CONNECT_TIMEOUT_S);
     let begun = Instant::now();
     // The one answer comes within a millisecond.
-    assert_eq!(stops(vec![Box::new(session)], || begun.elapsed() > DIALLING), ["cancelled"]);
+    assert_eq!(stops(vec![Box::new(session)], || begun.elapsed() > UNDER_WAY), ["cancelled"]);
+}
+
+#[test]
+fn a_run_that_is_stopped_waits_for_no_answer_to_its_request_to_end_a_statement() {
+    let (port, _) = server(usize::MAX, log_in_to_mysql_and_hang);
+    let begun = Instant::now();
+    let sessions = sessions_of_mysql(port, 1);
+    assert_eq!(stops(sessions, || begun.elapsed() > UNDER_WAY), ["cancelled"]);
 }

@@ -3,7 +3,8 @@
 mod replies;
 
 use std::collections::VecDeque;
-use std::io::Write;
+use std::io::{ErrorKind, Write};
+use std::time::Instant;
 
 use mysql_common::constants::CapabilityFlags;
 
@@ -198,35 +199,40 @@ impl Link {
     }
 
     /// Connects and has the connection commit each statement by itself, unless it is told
-    /// otherwise, and executes what the configuration wants to be executed first.
+    /// otherwise, and executes what the configuration wants to be executed first. The deadline of
+    /// the login is that of these statements, too.
     pub fn open(
         config: &Config,
         more: CapabilityFlags,
         attempt: &Attempt,
     ) -> Result<Self, ConnectError> {
-        let mut link = Self::new(connect(config, more, attempt)?);
-        let place = config.place();
+        let connection = connect(config, more, attempt)?;
+        let (place, deadline) = (config.place(), connection.deadline);
+        let unreached = |error| ConnectError::unreached(&place, config.timeout(), &error);
+        let mut link = Self::new(connection);
         let by_itself = (link.status & AUTOCOMMIT == 0).then_some("set autocommit = 1");
         for text in by_itself.into_iter().chain(config.init.iter().map(String::as_str)) {
             match link.command(text) {
                 Ok(None) => {}
                 Ok(Some(refused)) => return Err(refused.refusal(&place)),
+                Err(_) if Instant::now() >= deadline => {
+                    return Err(unreached(ErrorKind::TimedOut.into()));
+                }
                 Err(error) => {
                     let reason = error.message;
                     return Err(ConnectError::Refused { place: place.to_string(), reason });
                 }
             }
         }
-        link.line
-            .stream
-            .set_timeout(None)
-            .map_err(|error| ConnectError::unreached(&place, config.timeout(), &error))?;
+        link.line.deadline = None;
+        link.line.stream.set_timeout(None).map_err(unreached)?;
         Ok(link)
     }
 
     fn new(connection: Connection) -> Self {
+        let line = Line::new(connection.stream, Vec::with_capacity(4 << 10));
         Self {
-            line: Line::new(connection.stream, Vec::with_capacity(4 << 10)),
+            line: Line { deadline: Some(connection.deadline), ..line },
             id: connection.id,
             deprecates_eof: connection.deprecates_eof,
             caches_metadata: connection.caches_metadata,

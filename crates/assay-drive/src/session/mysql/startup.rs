@@ -42,6 +42,8 @@ fn wanted() -> CapabilityFlags {
 pub struct Connection {
     /// The line.
     pub stream: Stream,
+    /// When it has to be ready for the first operation.
+    pub deadline: Instant,
     /// The number by which the server can be told to kill it.
     pub id: u32,
     /// Rows end with a packet of the newer form.
@@ -143,9 +145,9 @@ pub fn connect(
     }
     let talk = talk.secured(&greeting, capabilities, extensions)?;
     let (stream, status) = talk.prove(&greeting, capabilities, extensions)?;
-    stream.set_timeout(Some(config.timeout())).map_err(unreached)?;
     Ok(Connection {
         stream,
+        deadline,
         id: greeting.id,
         deprecates_eof,
         caches_metadata: !extensions.is_empty(),
