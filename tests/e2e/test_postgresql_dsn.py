@@ -18,6 +18,7 @@ from psycopg.conninfo import make_conninfo
 
 from assay import _core
 from assay.engines.contract import EngineError
+from assay.engines.network import keepalive
 from assay.engines.postgres_family.connecting import connect
 from assay.engines.postgresql.connecting import read_dsn
 from assay.engines.postgresql.hosts import administration_dsn, session_dsn
@@ -416,6 +417,22 @@ def by_administration(dsn: str) -> str:
             return TLS if connection.pgconn.ssl_in_use else CLEAR
     except EngineError:
         return REFUSED
+
+
+@pytest.mark.parametrize(
+    "said", [{}, {"keepalives_idle": "7"}, {"target_session_attrs": "primary"}]
+)
+def test_administration_notices_a_host_that_is_gone(
+    server: RunningServer, files: Files, said: Said
+) -> None:
+    dsn = read_dsn(dsn_of(server, files, said))["dsn"]
+    with (
+        connect(dsn, "administration", "PostgreSQL") as connection,
+        socket.socket(fileno=os.dup(connection.fileno())) as line,
+    ):
+        idle_s = line.getsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE)
+        assert idle_s == int(said.get("keepalives_idle") or keepalive.IDLE_S)
+        assert line.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE) == 1
 
 
 @needs_address

@@ -12,7 +12,10 @@ use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
 use rustix::net::addr::SocketAddrArg;
-use rustix::net::sockopt::{Timeout, set_socket_timeout};
+use rustix::net::sockopt::{
+    Timeout, set_socket_keepalive, set_socket_timeout, set_tcp_keepcnt, set_tcp_keepidle,
+    set_tcp_keepintvl, set_tcp_user_timeout,
+};
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, connect, socket_with};
 
 use super::attempt::Attempt;
@@ -20,6 +23,14 @@ use super::stream::{Stream, time_left};
 
 /// How long a wait is before it looks whether the attempt was given up.
 const LOOK: Duration = Duration::from_millis(50);
+/// A line that carries nothing for so long is probed: a host that lost its power, or a firewall that
+/// forgot the line, would otherwise be waited for without end.
+const PROBED_AFTER: Duration = Duration::from_secs(20);
+/// The time between probes, and how many of them are not answered before the line is broken.
+const PROBED_EVERY: Duration = Duration::from_secs(10);
+const PROBES: u32 = 3;
+/// What was sent is acknowledged by the peer's host within so many milliseconds, or the line is broken.
+const ACKNOWLEDGED_MS: u32 = 60_000;
 
 /// One place where a server may be.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -307,10 +318,21 @@ pub fn dial_address(
     };
     let line = TcpStream::from(dial(family, address, deadline, attempt)?);
     line.set_nodelay(true)?;
+    probe_when_idle(&line)?;
     let left = Some(time_left(deadline)?);
     line.set_read_timeout(left)?;
     line.set_write_timeout(left)?;
     Ok(line)
+}
+
+/// Has the kernel find out within a minute that the peer's host is gone.
+fn probe_when_idle(line: &TcpStream) -> io::Result<()> {
+    set_socket_keepalive(line, true)?;
+    set_tcp_keepidle(line, PROBED_AFTER)?;
+    set_tcp_keepintvl(line, PROBED_EVERY)?;
+    set_tcp_keepcnt(line, PROBES)?;
+    set_tcp_user_timeout(line, ACKNOWLEDGED_MS)?;
+    Ok(())
 }
 
 /// A socket that is connected. Its wait is cut into short ones, in each of which the same request to
@@ -354,7 +376,7 @@ mod tests {
     use std::net::{Ipv4Addr, TcpListener};
     use std::os::unix::net::UnixListener;
 
-    use rustix::net::{bind, getsockname, listen, socket};
+    use rustix::net::{bind, getsockname, listen, socket, sockopt};
 
     use super::*;
 
@@ -406,6 +428,17 @@ mod tests {
         let listener = UnixListener::from(listening);
         late(move || listener.accept().is_ok());
         dial_socket_within(&path, Duration::from_secs(60)).unwrap();
+    }
+
+    #[test]
+    fn a_line_is_probed_while_its_peer_says_nothing() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let line = dial_address_within(listener.local_addr().unwrap(), LATE).unwrap();
+        assert!(sockopt::socket_keepalive(&line).unwrap());
+        assert_eq!(sockopt::tcp_keepidle(&line).unwrap(), PROBED_AFTER);
+        assert_eq!(sockopt::tcp_keepintvl(&line).unwrap(), PROBED_EVERY);
+        assert_eq!(sockopt::tcp_keepcnt(&line).unwrap(), PROBES);
+        assert_eq!(sockopt::tcp_user_timeout(&line).unwrap(), ACKNOWLEDGED_MS);
     }
 
     #[test]

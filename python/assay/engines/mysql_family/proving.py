@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 import pymysql
 from pymysql import _auth
 
+from assay.engines.network.keepalive import probe_when_idle
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -72,6 +74,8 @@ class GuardedConnection(pymysql.Connection):  # type: ignore[misc]
         finally:
             self._read_timeout, self._write_timeout = timeouts
             self._deadline_s = None
+        if self._sock.family != socket.AF_UNIX:
+            probe_when_idle(self._sock)
 
     _auth_plugin_name: str
     _read_timeout: float | None

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.engines.contract import EngineError
+from assay.engines.network import keepalive
 from assay.engines.postgres_family.choosing import Place, open_first, unknown_name
 from assay.engines.typed_password import ASK_PASSWORD
 from assay.model.secrets import without_secrets
@@ -23,6 +24,13 @@ if TYPE_CHECKING:
     Connection = psycopg.Connection[tuple[object, ...]]
 
 CONNECT_PATIENCE_S = 10
+# libpq's names of the limits after which a server whose host is gone is given up.
+PROBES = {
+    "keepalives_idle": keepalive.IDLE_S,
+    "keepalives_interval": keepalive.INTERVAL_S,
+    "keepalives_count": keepalive.COUNT,
+    "tcp_user_timeout": keepalive.ACKNOWLEDGED_MS,
+}
 GIVEN_IN = (
     "PGPASSWORD, in a password file (PGPASSFILE, ~/.pgpass), in the DSN, or at the terminal with"
     f" {ASK_PASSWORD}"
@@ -115,9 +123,12 @@ def connect(dsn: str, purpose: str, title: str) -> Connection:
     import psycopg
     from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-    given = conninfo_to_dict(dsn)
-    patience_s = _patience_s(resolved(dsn).get("connect_timeout", str(CONNECT_PATIENCE_S)))
-    whole = make_conninfo(guarded(dsn), application_name=purpose, connect_timeout=patience_s)
+    given, said = conninfo_to_dict(dsn), resolved(dsn)
+    patience_s = _patience_s(said.get("connect_timeout", str(CONNECT_PATIENCE_S)))
+    probes = {name: value for name, value in PROBES.items() if name not in said}
+    whole = make_conninfo(
+        guarded(dsn), application_name=purpose, connect_timeout=patience_s, **probes
+    )
     if given.get("load_balance_hosts", os.environ.get("PGLOADBALANCEHOSTS")) == "random":
         whole = make_conninfo(whole, load_balance_hosts="disable")
     try:

@@ -12,7 +12,7 @@ from ipaddress import ip_address
 from typing import TYPE_CHECKING
 
 from assay.engines.contract import EngineError
-from assay.engines.postgres_family.connecting import resolved
+from assay.engines.postgres_family.connecting import PROBES, resolved
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,7 +30,7 @@ CHOOSING = {"load_balance_hosts": "disable", "target_session_attrs": "any"}
 SERVICE = ("service", "servicefile")
 # Parameters of which the connection itself has the values in use, and those of administration.
 REACHED = ("host", "hostaddr", "port", "dbname", "user", "password")
-OWN = ("application_name", "connect_timeout", "client_encoding")
+OWN = ("application_name", "connect_timeout", "client_encoding", *PROBES)
 LISTS = ("host", "hostaddr", "port")
 
 
