@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 # Longer than any name, and than what a person would read in a message.
 LONG = "x" * 1_000_000
+# Larger than the largest float; 16 times as many digits are more than Python reads.
+HUGE = "9" * 320
 # fmt: off
 VERBS = (
     "run", "show", "report", "export", "explain", "runs", "answers", "ceiling",
@@ -19,21 +21,27 @@ QUERIES = ("run", "tpch", "--engine", "null", "--scale", "0.01", "--min-time", "
 
 # What the options of a mix are given, each alone.
 OF_A_MIX: Mapping[str, Sequence[str]] = {
-    "--clients": ("0", "-1", "1.5", "abc", "99999999", "1e3", "9" * 30),
-    "--time": ("0s", "-1s", "5 parsecs", "1e400s", "nan", "99999999999s"),
-    "--warmup": ("-1s", "later", "1e400s"),
+    "--clients": ("0", "-1", "1.5", "abc", "99999999", "1e3", "9" * 30, "9" * 5000),
+    "--time": ("0s", "-1s", "5 parsecs", "1e400s", "nan", "99999999999s", "0.0000000001s"),
+    "--warmup": ("-1s", "later", "1e400s", "0.0000000001s"),
     "--rate": ("0", "-1", "nan", "inf", "1e18", "x", "1e-300"),
     "--seed": ("-1", str(2**64), "x"),
     "--timeout": ("-1s", "x"),
     "--retries": ("-1", "x", str(2**64)),
     "--set": ("novalue", "=1", "a\0=1", "a=\0", "no.such=1", LONG),
-    "--limit": ("cpu", "cpu=", "cpu=0", "cpu=nan", "memory=1", "memory=x", "colour=1", "cpu=1e300"),
-    "--pin": ("engine", "engine=", "engine=9999", "engine=0-", "moon=1"),
+    "--limit": (
+        *("cpu", "cpu=", "cpu=0", "cpu=nan", "memory=1", "memory=x", "colour=1", "cpu=1e300"),
+        *(f"memory={HUGE}GB", f"memory={HUGE}", f"read-rate={HUGE}GB", "read-iops=" + "9" * 23),
+    ),
+    "--pin": (
+        *("engine", "engine=", "engine=9999", "engine=0-", "moon=1"),
+        *("client=0-300000000", "client=1-0", f"client={HUGE * 16}"),
+    ),
     "--probe-interval": ("0s", "-1s", "x"),
     "--probes": ("none,all", "dissks"),
-    "--state": ("warmish", "hot:0", "hot:x", "cold:1"),
-    "--device": ("own:", "own:x", "own:-1GB", "own:1", "mine"),
-    "--read-ahead": ("-1", "x", "1PiB"),
+    "--state": ("warmish", "hot:0", "hot:x", "cold:1", "hot:4294967296", f"hot:{HUGE * 16}"),
+    "--device": ("own:", "own:x", "own:-1GB", "own:1", "mine", f"own:{HUGE}GB"),
+    "--read-ahead": ("-1", "x", "1PiB", HUGE, "999999999999GB"),
     "--slow": ("cpu", "cpu=0", "cpu=nan", "moon=2", "cpu=1e300"),
     "--fleet": ("0", "-1", "x", "tcp://", "tcp://:0", "tcp://h:99999", "2@", "http://x:1"),
     "--kill": ("-1s", "x"),
@@ -43,7 +51,7 @@ OF_A_MIX: Mapping[str, Sequence[str]] = {
     "--language": ("sqll",),
     "--parameters": ("some",),
     "--profile-hz": ("0", "-1", "x", "1e9"),
-    "--buffer": ("-1", "x", "1XB", "nan"),
+    "--buffer": ("-1", "x", "1XB", "nan", f"{HUGE}GB"),
     "--dsn": ("x", "mysql://h:port/", "jdbc:", "\0", "http://", "postgresql://[::1", "sqlite:"),
     "--bin-dir": ("/no/such", "/etc/passwd"),
     "--prepare": ("/no/such.sql", "/etc", "a\0b.sql", "/dev/null"),
@@ -190,6 +198,7 @@ agent tcp://127.0.0.1:1
 cache nosuch
 cache prune --keep x
 cache prune --keep -1
+cache prune --keep {huge}GB
 capture
 capture --out {place}/o
 capture --out {place}/o --log /no/such
@@ -263,6 +272,7 @@ ceiling --size x
 ceiling --size 0
 ceiling --size -1GB
 ceiling --size 999PB
+ceiling --size {huge}GB
 ceiling --time x
 ceiling --time -1s
 ceiling --rounds 0
@@ -294,7 +304,7 @@ def command_lines() -> Iterator[tuple[str, ...]]:
     for verb in VERBS:
         yield (verb, "--no-such-option")
         yield (verb, "--json", "--no-such-option=\x1b[31m")
-    for line in WORDS.strip().splitlines():
+    for line in WORDS.strip().replace("{huge}", HUGE).splitlines():
         yield tuple("" if word == "''" else word for word in line.split(" "))
     for option, values in OF_A_MIX.items():
         yield from ((*MIX, option, value) for value in values)

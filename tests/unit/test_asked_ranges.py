@@ -24,6 +24,11 @@ MIX: dict[str, Any] = {"workload": "point-select", "engine": "null", "clients": 
         ({"rate": 1e18}, "--rate 1e[+]18: the maximum is 10,000,000 operations a second"),
         ({"time": "1e9s"}, "--time"),
         ({"time": "99999999999s"}, "--time 99999999999s: the maximum is 31,536,000 s,"),
+        ({"time": "0.0000000001s"}, "--time 0.0000000001s: the minimum is 1 ns"),
+        ({"clients": None, "state": "hot:4294967296"}, r"hot:N for N passes [(]N from 1 to 4,294"),
+        ({"read_ahead": "999999999999GB"}, "--read-ahead 9+GB: .* maximum is 4294967295KiB"),
+        ({"read_ahead": "4TiB"}, "--read-ahead 4TiB: .* maximum is 4294967295KiB"),
+        ({"device": f"own:{'9' * 320}GB"}, "--device own:9+GB: write it as own, or own:4GB"),
         ({"engine": "postgresql@"}, "--engine postgresql@: the version after @ is missing"),
     ],
 )

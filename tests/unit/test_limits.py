@@ -70,6 +70,12 @@ class TestAsked:
             ("read-iops", "-5", "the minimum is"),
             ("memory", "1MB", "the minimum is"),
             ("memory", "0", "write it like"),
+            ("cpu", "1e300", "the maximum is 65,536; remove"),
+            ("memory", "9" * 320 + "GB", "write it like"),
+            ("memory", "5000000TB", "the maximum is 4194304TB; remove"),
+            ("read-rate", "5000000TB/s", "the maximum is 4194304TB; remove"),
+            ("read-iops", str(2**32 - 1), "the maximum is 4,294,967,294; remove"),
+            ("write-iops", "9" * 5000, "write it like"),
         ],
     )
     def test_what_is_no_limit_is_refused(self, name: str, text: str, message: str) -> None:

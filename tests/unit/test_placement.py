@@ -66,6 +66,13 @@ def test_what_is_no_placement_is_refused_with_the_form(text: str) -> None:
             Host(frozenset({0}), TWO_NODES.nodes),
             "Assay may not use any CPU of node1",
         ),
+        (
+            "client=0-300000000",
+            TWO_NODES,
+            r"0-300000000 contains a CPU that does not exist .* number is 7",
+        ),
+        ("client=" + "9" * 5000, TWO_NODES, "does not exist"),
+        ("client=3-1", TWO_NODES, "the range 3-1 ends before it begins: write 1-3"),
     ],
 )
 def test_what_is_not_there_is_refused_with_what_is(text: str, host: Host, message: str) -> None:

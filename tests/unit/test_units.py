@@ -12,6 +12,8 @@ from assay.model.units import (
     parse_duration_s,
     percent_text,
     seconds_text,
+    size_bytes,
+    whole_number,
 )
 
 
@@ -114,3 +116,23 @@ def test_what_rounds_up_to_the_next_unit_is_of_it() -> None:
 )
 def test_a_setting_is_a_number_a_size_or_neither(text, number):
     assert number_of(text) == number
+
+
+@pytest.mark.parametrize("text", ["", "-1", "1.5", "1e3", "x", "9" * 31, "9" * 5000])
+def test_what_is_no_whole_number(text: str) -> None:
+    assert whole_number(text) is None
+
+
+def test_whole_numbers() -> None:
+    assert (whole_number(" 42 "), whole_number("9" * 30)) == (42, 10**30 - 1)
+
+
+@pytest.mark.parametrize("size", ["9" * 320 + "GB", "9" * 5000, "16777217TB"])
+def test_no_size_is_larger_than_16_eib(size: str) -> None:
+    assert size_bytes(size) is None
+    with pytest.raises(ValueError, match="is not a size"):
+        parse_bytes(size)
+
+
+def test_the_largest_size() -> None:
+    assert size_bytes("16777216TB") == size_bytes("18446744073709551615") == 1 << 64

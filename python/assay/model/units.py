@@ -17,6 +17,10 @@ _SIZE_STEPS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 _NEXT_STEP = 0.9995
 _BYTE_STEPS = ((1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
 _COUNT_STEPS = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
+# No address of memory or of a file is larger.
+_SIZE_BYTES_MAX = 1 << 64
+# Python refuses to read far longer numbers; no number that Assay can use has so many digits.
+_DIGITS_MAX = 30
 
 
 def seconds_text(seconds: float | None) -> str:
@@ -98,11 +102,17 @@ def parse_duration_s(text: str) -> float:
     return seconds
 
 
+def whole_number(text: str) -> int | None:
+    """Return the number that a text of at most 30 digits writes; None for any other text."""
+    digits = text.strip()
+    return int(digits) if digits.isdecimal() and len(digits) <= _DIGITS_MAX else None
+
+
 def parse_bytes(text: str) -> int:
     """Return the bytes of a size such as '256MB', '2 GiB' or '8192'; units are binary.
 
     Raises:
-        ValueError: If the text is not a size above zero.
+        ValueError: If the text is not a size above zero, or one of more than 16 EiB.
     """
     if not (size := size_bytes(text)):
         raise ValueError(f"{text!r} is not a size")
@@ -112,7 +122,10 @@ def parse_bytes(text: str) -> int:
 def size_bytes(text: str | None) -> int | None:
     """Parse a size as engines print it, `4MB`, `18.8 GiB` or `0`, to bytes; None if not valid."""
     match = _SIZE.fullmatch(text.strip()) if text else None
-    return None if match is None else round(float(match[1]) * _SIZE_STEPS[match[2].lower()])
+    if match is None:
+        return None
+    size = float(match[1]) * _SIZE_STEPS[match[2].lower()]
+    return round(size) if size <= _SIZE_BYTES_MAX else None
 
 
 def number_of(text: str) -> float | None:

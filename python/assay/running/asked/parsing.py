@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.model.errors import UsageError
-from assay.model.units import parse_duration_s
+from assay.model.units import NS_PER_S, parse_duration_s, whole_number
 from assay.record.layout import LOADED
 
 if TYPE_CHECKING:
@@ -71,7 +71,9 @@ def read_prepare(files: Sequence[str], folder: Path = Path()) -> dict[str, str]:
 CLIENTS_MAX = 100_000
 # The driver uses 64-bit seeds, which the record stores as signed numbers.
 SEED_MAX = 2**63 - 1
-DURATION_MAX_S = 365 * 86_400
+# The driver counts nanoseconds, and the passes of a load with 32 bits.
+DURATION_MIN_S, DURATION_MAX_S = 1 / NS_PER_S, 365 * 86_400
+PASSES_MAX = 2**32 - 1
 # The driver starts about 2 million operations a second; a plan with far more would fill the disk.
 RATE_MAX_PER_S = 10_000_000
 
@@ -83,10 +85,14 @@ def parse_state(text: str) -> tuple[str, int]:
         UsageError: If the text is not one of these.
     """
     name, separator, passes = text.partition(":")
-    counted = name == STATE_HOT and passes.isdecimal() and int(passes) > 0
-    if name not in STATES or (separator and not counted):
-        raise UsageError(f"--state {text}: write cold, os-warm, loaded, hot, or hot:N for N passes")
-    return name, int(passes) if separator else int(name == STATE_HOT)
+    number = whole_number(passes) if separator else int(name == STATE_HOT)
+    is_counted = name == STATE_HOT and number is not None and 1 <= number <= PASSES_MAX
+    if name not in STATES or number is None or (separator and not is_counted):
+        raise UsageError(
+            f"--state {text}: write cold, os-warm, loaded, hot, or hot:N for N passes (N from 1 to"
+            f" {PASSES_MAX:,})"
+        )
+    return name, number
 
 
 def parse_probes(text: str) -> tuple[str, ...] | None:
@@ -116,9 +122,10 @@ def number_of_clients(said: str | int) -> int:
             f"--clients {text}: a run has one number of clients; assay sweep WORKLOAD --clients"
             f" {text} makes a run of each"
         )
-    if not text.strip().isdecimal() or not 1 <= int(text) <= CLIENTS_MAX:
+    number = whole_number(text)
+    if number is None or not 1 <= number <= CLIENTS_MAX:
         raise UsageError(f"--clients {text}: write a whole number from 1 to {CLIENTS_MAX:,}")
-    return int(text)
+    return number
 
 
 def duration_s(option: str, text: str) -> float:
@@ -131,6 +138,8 @@ def duration_s(option: str, text: str) -> float:
         seconds = parse_duration_s(text)
     except ValueError as error:
         raise UsageError(f"{option}: {error}; write it like 30s, 1.5m or 200ms") from error
+    if 0 < seconds < DURATION_MIN_S:
+        raise UsageError(f"{option} {text}: the minimum is 1 ns, that is, 0.000001ms; or write 0s")
     if seconds > DURATION_MAX_S:
         raise UsageError(f"{option} {text}: the maximum is {DURATION_MAX_S:,} s, a year")
     return seconds

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.model.errors import UsageError
+from assay.model.units import whole_number
 from assay.running.asked.parsing import PINNED
 
 if TYPE_CHECKING:
@@ -108,7 +109,7 @@ def _cpus(text: str, places: list[str], host: Host) -> set[int]:
                 f"--pin {text}: rest cannot be combined with CPU numbers: write client=rest"
             )
         if not place.startswith(NODE):
-            cpus |= parse_cpu_list(place)
+            cpus.update(_numbered(text, place, host))
             continue
         if place not in host.nodes:
             there = ", ".join(host.nodes) or "the kernel reports none"
@@ -118,6 +119,23 @@ def _cpus(text: str, places: list[str], host: Host) -> set[int]:
             raise UsageError(f"--pin {text}: Assay may not use any CPU of {place}")
         cpus |= ours
     return cpus
+
+
+def _numbered(text: str, place: str, host: Host) -> range:
+    """Return the CPUs of a number or of a range, such as `3` or `0-3`."""
+    first, _, last = place.partition("-")
+    begin, end, largest = whole_number(first), whole_number(last or first), max(host.allowed)
+    # A longer range would fill the memory before its CPUs are compared with those of the host.
+    if begin is None or end is None or max(begin, end) > largest:
+        raise UsageError(
+            f"--pin {text}: {place} contains a CPU that does not exist or is not available to"
+            f" Assay: the largest available number is {largest}"
+        )
+    if begin > end:
+        raise UsageError(
+            f"--pin {text}: the range {place} ends before it begins: write {end}-{begin}"
+        )
+    return range(begin, end + 1)
 
 
 def _rest(text: str, who: str, pin: Mapping[str, list[int]], host: Host) -> list[int]:

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from assay.running.changes.ledger import Ledger
 
 KIB = 1024
+# The kernel counts the KiB with 32 bits.
+READ_AHEAD_BYTES_MAX = (2**32 - 1) * KIB
 
 
 def parse_read_ahead(text: str | None) -> int | None:
@@ -29,8 +31,11 @@ def parse_read_ahead(text: str | None) -> int | None:
         size_bytes = 0 if text.strip() == "0" else parse_bytes(text)
     except ValueError:
         size_bytes = -1
-    if size_bytes < 0 or size_bytes % KIB:
-        raise UsageError(f"--read-ahead {text}: write it in whole KiB, like 0, 8KiB or 8192KiB")
+    if not 0 <= size_bytes <= READ_AHEAD_BYTES_MAX or size_bytes % KIB:
+        raise UsageError(
+            f"--read-ahead {text}: write it in whole KiB, like 0, 8KiB or 8192KiB; the maximum is"
+            f" {READ_AHEAD_BYTES_MAX // KIB}KiB"
+        )
     return size_bytes
 
 

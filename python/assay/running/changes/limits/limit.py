@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.model.errors import UsageError, suggestion
-from assay.model.limit import CPU, MEMORY, NAMES, READ_RATE, WRITE_RATE
+from assay.model.limit import CPU, MEMORY, NAMES, READ_IOPS, READ_RATE, WRITE_IOPS, WRITE_RATE
 from assay.model.units import bytes_text, parse_bytes
 
 if TYPE_CHECKING:
@@ -18,6 +18,13 @@ CPU_LONG_PERIOD_US = 100_000
 CPU_CORES_MIN = CPU_QUOTA_US_MIN / CPU_LONG_PERIOD_US
 # A Python process does not start with less memory.
 MEMORY_BYTES_MIN = 16 << 20
+# No host has so many cores. The kernel changes more requests, and twice as many bytes, to no limit.
+CPU_CORES_MAX, IOPS_MAX, BYTES_MAX = 1 << 16, 2**32 - 2, 1 << 62
+MAXIMA = {
+    CPU: (CPU_CORES_MAX, f"{CPU_CORES_MAX:,}"),
+    **dict.fromkeys((READ_IOPS, WRITE_IOPS), (IOPS_MAX, f"{IOPS_MAX:,}")),
+    **dict.fromkeys((READ_RATE, WRITE_RATE, MEMORY), (BYTES_MAX, f"{BYTES_MAX >> 40}TB")),
+}
 
 Limits = dict[str, float]
 
@@ -54,6 +61,11 @@ def _parsed(name: str, text: str) -> float:
         minimum = bytes_text(least) if name == MEMORY else f"{least:g}"
         raise UsageError(
             f"--limit {name}={text}: the minimum is {minimum}; remove the limit for none"
+        )
+    most, maximum = MAXIMA.get(name, (value, ""))
+    if value > most:
+        raise UsageError(
+            f"--limit {name}={text}: the maximum is {maximum}; remove the limit for none"
         )
     return value
 
