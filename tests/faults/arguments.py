@@ -45,7 +45,7 @@ OF_A_MIX: Mapping[str, Sequence[str]] = {
     "--slow": ("cpu", "cpu=0", "cpu=nan", "moon=2", "cpu=1e300"),
     "--fleet": ("0", "-1", "x", "tcp://", "tcp://:0", "tcp://h:99999", "2@", "http://x:1"),
     "--kill": ("-1s", "x"),
-    "--copies": ("-1", "x"),
+    "--copies": ("-1", "x", "99999999999"),
     "--durability": ("fullest",),
     "--engine": ("@", "null@", "@1", "duckdbb", "null\0", "../null", LONG, "sqlite@1@2"),
     "--language": ("sqll",),
@@ -67,9 +67,9 @@ OF_QUERIES: Mapping[str, Sequence[str]] = {
     "--sorted": ("lineitem", "lineitem=", "nosuch=x", "lineitem=nosuch", "=a"),
     "--load-order": ("lineitem,lineitem", "nosuch"),
     "--test": ("best",),
-    "--streams": ("0", "x"),
+    "--streams": ("0", "x", "99999999999"),
     "--refresh-batches": ("-1", "x"),
-    "--mixes": ("0", "x"),
+    "--mixes": ("0", "x", "99999999999"),
     "--without": ("nosuch",),
     "--speed": ("0", "x", "-1"),
 }
@@ -162,12 +162,18 @@ sweep point-select --engine null --clients 1..1000000000
 sweep point-select --engine null --vary x=1,2
 sweep point-select --engine null --clients 1,2 --budget x
 sweep point-select --engine null --clients 1,2 --repeat 0
+sweep point-select --engine null --clients 1,2 --repeat 99999999999
+sweep point-select --engine null --clients 1,{huge}
+sweep point-select --engine null --clients 1,{more}
 tune point-select --engine null
 tune point-select --engine null --knob x
 tune point-select --engine null --knob x=1..0
 tune point-select --engine null --knob x=1..2 --objective beauty
 durability nosuch
 durability tpcc --kills 0
+durability tpcc --kills 99999999999
+durability tpcc --kills 0 --copies 99999999999 --allow-host-changes
+durability tpcc --between 1s-99999999h
 durability tpcc --between 5s
 durability tpcc --between 5s-2s
 durability tpcc --between x-y
@@ -179,6 +185,8 @@ observe --dsn postgresql://h --engine nosuch
 plans tpch
 plans tpch -o q99
 plans tpch -o q01 --most 0
+plans tpch -o q01 --most 99999999999999
+plans tpch -o q01 --repeat 9999999999
 plans tpch -o q01 --cut-off nan
 plans tpch -o q01 --cut-off 0
 plans tpch -o q01 --engine null
@@ -228,6 +236,7 @@ generate tpch --out {place}/o --scale nan
 generate tpch --out {place}/o --scale 1e300
 generate tpch --out {place}/o --format xml
 generate tpch --out {place}/o --threads 0
+generate tpch --out {place}/o --threads 99999999999
 generate tpch --out {place}/o --seed -1
 generate point-select --out {place}/o
 studies nosuch
@@ -255,6 +264,8 @@ size --scale 1 --nodes 0
 size --scale 1 --nodes 1 --memory x
 size --scale 1 --nodes 1 --utilisation 0
 size --scale 1 --nodes 1 --network x
+size --scale 1 --nodes 1 --network {huge}Gbit
+size --scale 1 --nodes {huge}
 try
 try nosuch
 try latest nosuch
@@ -266,6 +277,7 @@ whatif --operation-time x
 whatif --scale-operation x=y
 why nosuch
 why tpch --repeat 0
+why tpch --repeat 99999999999999
 why tpch --engine nosuch
 why tpch --operation q99
 ceiling --size x
@@ -276,6 +288,7 @@ ceiling --size {huge}GB
 ceiling --time x
 ceiling --time -1s
 ceiling --rounds 0
+ceiling --rounds 99999999999
 ceiling --only moon
 ceiling --dir /no/such
 ceiling --dir /etc/passwd
@@ -304,7 +317,7 @@ def command_lines() -> Iterator[tuple[str, ...]]:
     for verb in VERBS:
         yield (verb, "--no-such-option")
         yield (verb, "--json", "--no-such-option=\x1b[31m")
-    for line in WORDS.strip().replace("{huge}", HUGE).splitlines():
+    for line in WORDS.strip().replace("{huge}", HUGE).replace("{more}", HUGE * 16).splitlines():
         yield tuple("" if word == "''" else word for word in line.split(" "))
     for option, values in OF_A_MIX.items():
         yield from ((*MIX, option, value) for value in values)

@@ -133,7 +133,7 @@ class TestStudy:
 REFUSED = {
     "": "nothing varies: add --clients 1,2,4,8,16, --scale 1,10 or --vary",
     "--clients 4": "--clients 4: one level is no sweep",
-    "--clients 0,1": "'0' is not a number of clients: write whole numbers from 1,",
+    "--clients 0,1": "'0' is not a number of clients: write whole numbers from 1 to 100,000,",
     "--clients 1,two": "'two' is not a number of clients:",
     "--clients 1,-2": "'-2' is not a number of clients:",
     "--clients 1,,2": "a value is empty: write",

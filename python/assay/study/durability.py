@@ -16,6 +16,7 @@ from assay.model.errors import UsageError
 from assay.model.units import parse_duration_s
 from assay.record.studies import StudyFigure
 from assay.running.asked.asking import considered
+from assay.running.asked.parsing import DURATION_MAX_S, DURATION_MIN_S
 from assay.study.variants import Part, Study, Variant
 
 if TYPE_CHECKING:
@@ -55,8 +56,11 @@ def parse_between(text: str) -> tuple[float, float]:
         between = (parse_duration_s(first.strip()), parse_duration_s((last or first).strip()))
     except ValueError as error:
         raise UsageError(f"--between {text}: {error}; write it like 2s-5s") from error
-    if not 0 < between[0] <= between[1]:
-        raise UsageError(f"--between {text}: the first time must be above 0 and before the second")
+    if not DURATION_MIN_S <= between[0] <= between[1] <= DURATION_MAX_S:
+        raise UsageError(
+            f"--between {text}: the first time must be above 0 and before the second, which is a"
+            " year at most"
+        )
     return between
 
 

@@ -9,6 +9,8 @@ from assay.analysis.figures.cluster.nodes import WORKERS
 from assay.engines.discovery import find_engine
 from assay.engines.knobs import beside_of
 from assay.model.errors import UsageError
+from assay.model.units import whole_number
+from assay.running.asked.parsing import CLIENTS_MAX
 from assay.study.asked_study import asked_study, levels_of, varied
 from assay.study.declared.facts import SETTING
 
@@ -63,14 +65,16 @@ def numbers_of_clients(text: str | None) -> tuple[int, ...]:
     """
     if text is None:
         return ()
-    levels = levels_of("--clients ", text)
-    for level in levels:
-        if not level.isdecimal() or int(level) < 1:
+    numbers = []
+    for level in levels_of("--clients ", text):
+        number = whole_number(level)
+        if number is None or not 1 <= number <= CLIENTS_MAX:
             raise UsageError(
                 f"--clients {text}: {level!r} is not a number of clients: write whole numbers "
-                "from 1, such as 1,2,4,8,16"
+                f"from 1 to {CLIENTS_MAX:,}, such as 1,2,4,8,16"
             )
-    return tuple(int(level) for level in levels)
+        numbers.append(number)
+    return tuple(numbers)
 
 
 def scales_from(option: str, text: str | None) -> tuple[float, ...]:

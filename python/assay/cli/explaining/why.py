@@ -10,7 +10,7 @@ import typer
 from assay.cli.shared.options import Again, AsJson, Budget, RunsDir, Whole, Workload
 from assay.cli.shared.output import say_result, width
 from assay.cli.shared.run_options import run_keys, with_run_options
-from assay.verbs.shared.defaults import WHY_RUNS
+from assay.verbs.shared.defaults import COUNT_MAX, WHY_RUNS
 
 OF_RUNS = (
     "operation",
@@ -50,7 +50,8 @@ def why(
         typer.Option("--quick", help="Use fewer levels and rounds, which gives wider intervals."),
     ] = False,
     repeat: Annotated[
-        int | None, typer.Option(help="Number of rounds [default: 5; --quick: 3].", min=1)
+        int | None,
+        typer.Option(help="Number of rounds [default: 5; --quick: 3].", min=1, max=COUNT_MAX),
     ] = None,
     budget: Budget = None,
     again: Again = False,

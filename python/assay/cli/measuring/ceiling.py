@@ -10,6 +10,7 @@ import typer
 from assay.cli.shared.executing import end_by_verdict, executed
 from assay.cli.shared.options import AsJson, RunsDir
 from assay.cli.shared.output import console, say_result
+from assay.verbs.shared.defaults import COUNT_MAX
 
 QuickTrials = Annotated[
     bool,
@@ -51,7 +52,11 @@ def ceiling(
     ] = None,
     rounds: Annotated[
         int | None,
-        typer.Option(help="Number of repetitions of each trial [default: 5; --quick: 3].", min=1),
+        typer.Option(
+            help="Number of repetitions of each trial [default: 5; --quick: 3].",
+            min=1,
+            max=COUNT_MAX,
+        ),
     ] = None,
     only: MeasuredParts = None,
     seed: Annotated[

@@ -9,7 +9,8 @@ import typer
 
 from assay.cli.shared.options import Again, AsJson, Budget, RunsDir
 from assay.cli.shared.run_options import run_keys, with_run_options
-from assay.verbs.shared.defaults import DURABILITY_RUNS, KILLED_BETWEEN, KILLS
+from assay.running.asked.parsing import COPIES_MAX
+from assay.verbs.shared.defaults import COUNT_MAX, DURABILITY_RUNS, KILLED_BETWEEN, KILLS
 
 OF_RUNS = (
     "engine",
@@ -45,7 +46,10 @@ Exit codes:
 
 
 Kills = Annotated[
-    int, typer.Option(help=("Number of kills of the engine; each kill needs one run."), min=0)
+    int,
+    typer.Option(
+        help=("Number of kills of the engine; each kill needs one run."), min=0, max=COUNT_MAX
+    ),
 ]
 Copies = Annotated[
     int,
@@ -53,6 +57,7 @@ Copies = Annotated[
         help="Number of snapshots of the engine's device, in one additional run (needs root and"
         " --allow-host-changes).",
         min=0,
+        max=COPIES_MAX,
     ),
 ]
 Between = Annotated[

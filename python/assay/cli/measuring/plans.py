@@ -10,7 +10,7 @@ import typer
 from assay.cli.shared.options import EXIT_INVALID, Again, AsJson, Budget, Repeat, RunsDir, Workload
 from assay.cli.shared.output import complain
 from assay.cli.shared.run_options import run_keys, with_run_options
-from assay.verbs.shared.defaults import CUT_OFF, PLANS, PLANS_ROUNDS
+from assay.verbs.shared.defaults import COUNT_MAX, CUT_OFF, PLANS, PLANS_ROUNDS
 
 EXAMPLES = """
 \b
@@ -37,7 +37,10 @@ Operation = Annotated[
     ),
 ]
 Most = Annotated[
-    int, typer.Option(help=("Maximum number of plans, including the optimiser's plan."), min=2)
+    int,
+    typer.Option(
+        help=("Maximum number of plans, including the optimiser's plan."), min=2, max=COUNT_MAX
+    ),
 ]
 CutOff = Annotated[
     float,

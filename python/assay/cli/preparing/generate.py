@@ -45,7 +45,8 @@ def generate(
         ),
     ] = None,
     threads: Annotated[
-        int | None, typer.Option(help="Threads that generate rows [default: all CPUs].", min=1)
+        int | None,
+        typer.Option(help="Threads that generate rows [default: all CPUs].", min=1, max=4_096),
     ] = None,
     as_json: AsJson = False,
 ) -> None:

@@ -9,6 +9,7 @@ import typer
 
 from assay.model.errors import UsageError
 from assay.running.asked.declaring import Group
+from assay.verbs.shared.defaults import COUNT_MAX
 
 
 def option(group: Group, help_text: str, shown: str | None = None, *flags: str, **more: Any) -> Any:  # noqa: ANN401 - Typer's own
@@ -69,7 +70,13 @@ AllowChanges = Annotated[
     ),
 ]
 Repeat = Annotated[
-    int, option(Group.RUNS, "Number of rounds; each round has one run of every variant.", min=1)
+    int,
+    option(
+        Group.RUNS,
+        "Number of rounds; each round has one run of every variant.",
+        min=1,
+        max=COUNT_MAX,
+    ),
 ]
 Workload = Annotated[
     str,

@@ -69,6 +69,8 @@ def read_prepare(files: Sequence[str], folder: Path = Path()) -> dict[str, str]:
 
 # No host has enough free ports and descriptors for more sessions.
 CLIENTS_MAX = 100_000
+# Each snapshot of a device recovers the database once, and the workload runs until the last one.
+COPIES_MAX = 10_000
 # The driver uses 64-bit seeds, which the record stores as signed numbers.
 SEED_MAX = 2**63 - 1
 # The driver counts nanoseconds, and the passes of a load with 32 bits.

@@ -11,7 +11,15 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from assay.running.asked.agent_options import EngineHostName, FleetPlain
 from assay.running.asked.declaring import Group, Needs, Option, Text
-from assay.running.asked.parsing import SEED_MAX, STATEMENTS, TESTS, number_of_clients
+from assay.running.asked.parsing import (
+    CLIENTS_MAX,
+    COPIES_MAX,
+    PASSES_MAX,
+    SEED_MAX,
+    STATEMENTS,
+    TESTS,
+    number_of_clients,
+)
 
 
 class PlainOptions(BaseModel):
@@ -78,7 +86,7 @@ class PlainOptions(BaseModel):
             " specification's minimum].",
             needs=Needs.TEST,
         ),
-        Field(ge=1),
+        Field(ge=1, le=CLIENTS_MAX),
     ] = None
     refresh: Annotated[
         bool,
@@ -107,7 +115,7 @@ class PlainOptions(BaseModel):
             "N",
             parse=number_of_clients,
         ),
-        Field(ge=1),
+        Field(ge=1, le=CLIENTS_MAX),
     ] = None
     think_time: Annotated[
         bool,
@@ -164,7 +172,7 @@ class PlainOptions(BaseModel):
             " operations [default: the workload's number of mixes, or as many as --time allows].",
             needs=Needs.SEQUENCE,
         ),
-        Field(ge=1),
+        Field(ge=1, le=PASSES_MAX),
     ] = None
     warmup_mixes: Annotated[
         int | None,
@@ -173,7 +181,7 @@ class PlainOptions(BaseModel):
             "Number of mixes that are executed before the measured mixes.",
             needs=Needs.SEQUENCE,
         ),
-        Field(ge=0),
+        Field(ge=0, le=PASSES_MAX),
     ] = None
     mixes_max: Annotated[
         int | None,
@@ -184,7 +192,7 @@ class PlainOptions(BaseModel):
             " each client].",
             needs=Needs.SEQUENCE,
         ),
-        Field(ge=1),
+        Field(ge=1, le=PASSES_MAX),
     ] = None
     seed: Annotated[
         int, Option(Group.LOAD, "Seed of all random choices."), Field(ge=0, le=SEED_MAX)
@@ -200,7 +208,7 @@ class PlainOptions(BaseModel):
             " from each snapshot, and search it for the acknowledged writes (needs --device own).",
             needs=Needs.DRAWN,
         ),
-        Field(ge=0),
+        Field(ge=0, le=COPIES_MAX),
     ] = 0
     allow_host_changes: Annotated[
         bool,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+# Most rounds, plans or kills of a command, like the runs in a part of a study.
+COUNT_MAX: Final = 10_000
 # Number of rounds; each round has one run of every kind.
 SWEEP_ROUNDS: Final = 3
 COMPARE_ROUNDS: Final = 5
