@@ -112,6 +112,25 @@ CONTRADICTIONS = (
         )
     ],
 )
+# An empty path is not the current directory: an unset variable of the shell gives one.
+EMPTY = (
+    (*MIX, "--runs", ""),
+    (*MIX, "--runs="),
+    (*MIX, "--bin-dir", ""),
+    (*MIX, "--prepare", ""),
+    ("run", "point-select", "--engine", "jdbc", "--dsn", "jdbc:x:y", "--driver", ""),
+    ("show", "latest", "--runs", ""),
+    ("report", "latest", "--out", ""),
+    ("explain", "--operations", ""),
+    ("ceiling", "--quick", "--dir", ""),
+    ("generate", "tpch", "--scale", "0.01", "--out", ""),
+    ("capture", "--out", "", "--log", "/etc/passwd"),
+    ("capture", "--out", "{place}/o", "--log", ""),
+    ("agent", "tls://127.0.0.1:1", "--tls", ""),
+    ("studies", "new", ""),
+    ("workloads", "new", ""),
+    ("cache", "prune", "--keep", ""),
+)
 # Verb by verb: a line each, split at blanks; '' is an empty argument.
 WORDS = """
 run
@@ -326,6 +345,7 @@ def command_lines() -> Iterator[tuple[str, ...]]:
     for verb in NAMED:
         yield from ((*verb, name) for name in (LONG, "a\0b", "\x1b]0;title\x07"))
     yield from CONTRADICTIONS
+    yield from EMPTY
 
 
 def short(arguments: Sequence[str]) -> str:

@@ -48,6 +48,21 @@ def test_a_command_line_beyond_range_ends_with_1_and_without_record(option, tmp_
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["run", "point-select", "--engine", "null", "--runs", ""], "--runs: the value is empty"),
+        (["run", "tpch", "-o", "q01", "--operation="], "--operation: the value is empty"),
+        (["workloads", "new", ""], "FOLDER: the value is empty"),
+    ],
+)
+def test_an_empty_value_is_refused(words, told, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert run_command(words) == 1
+    assert told in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
 @pytest.mark.parametrize("workload", ["tpch", "ssb", "tpcc"])
 def test_data_that_the_disk_has_no_room_for_is_refused_with_both_sizes(workload, tmp_path, capsys):
     given = ["run", workload, "--engine", "sqlite", "--scale", "100000", "--clients", "1"]

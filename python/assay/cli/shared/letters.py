@@ -1,10 +1,14 @@
-"""Adds one-letter forms and environment variables to options, and a line on these to help."""
+"""Adds one-letter forms and environment variables to options, and a line on these to help.
+
+Every parameter also completes its values in a shell, and refuses an empty one.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
 from assay.cli.shared.completion import offer_values
+from assay.cli.shared.empty import refuse_empty
 from assay.cli.shared.names import prefix_of, variables_of
 from assay.running.asked.declaring import LETTERS
 
@@ -25,6 +29,7 @@ def completed(command: Any, *names: str) -> Any:  # noqa: ANN401 - Typer does no
         parameter.show_envvar = False
         parameter.envvar = variables_of(parameter, prefix) or None
         offer_values(parameter)
+        refuse_empty(parameter)
         letters = [LETTERS[name] for name in parameter.opts if name in LETTERS]
         parameter.opts[:0] = [letter for letter in letters if letter not in parameter.opts]
     for name, part in getattr(command, "commands", {}).items():
