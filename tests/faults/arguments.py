@@ -43,7 +43,18 @@ OF_A_MIX: Mapping[str, Sequence[str]] = {
     "--device": ("own:", "own:x", "own:-1GB", "own:1", "mine", f"own:{HUGE}GB"),
     "--read-ahead": ("-1", "x", "1PiB", HUGE, "999999999999GB"),
     "--slow": ("cpu", "cpu=0", "cpu=nan", "moon=2", "cpu=1e300"),
-    "--fleet": ("0", "-1", "x", "tcp://", "tcp://:0", "tcp://h:99999", "2@", "http://x:1"),
+    "--fleet": (
+        HUGE * 16,
+        f"{HUGE * 16}@tcp://h:1",
+        "0",
+        "-1",
+        "x",
+        "tcp://",
+        "tcp://:0",
+        "tcp://h:99999",
+        "2@",
+        "http://x:1",
+    ),
     "--kill": ("-1s", "x"),
     "--copies": ("-1", "x", "99999999999"),
     "--durability": ("fullest",),
@@ -130,6 +141,14 @@ EMPTY = (
     ("studies", "new", ""),
     ("workloads", "new", ""),
     ("cache", "prune", "--keep", ""),
+)
+# Settings that would end in an error of Python, or in an engine that starts threads without end.
+SETTINGS = (
+    ("run", "point-select", "--engine", "duckdb", "--set", "threads=99999999999"),
+    ("run", "point-select", "--engine", "duckdb", "--set", "worker_threads=1e9"),
+    ("run", "point-select", "--engine", "sqlite", "--set", f"cache_size={HUGE * 16}"),
+    ("run", "point-select", "--engine", "sqlite", "--set", f"cache_size={HUGE * 16}MiB"),
+    ("run", "point-select", "--engine", "sqlite", "--set", f"synchronous={HUGE * 16}"),
 )
 # Verb by verb: a line each, split at blanks; '' is an empty argument.
 WORDS = """
@@ -346,6 +365,7 @@ def command_lines() -> Iterator[tuple[str, ...]]:
         yield from ((*verb, name) for name in (LONG, "a\0b", "\x1b]0;title\x07"))
     yield from CONTRADICTIONS
     yield from EMPTY
+    yield from SETTINGS
 
 
 def short(arguments: Sequence[str]) -> str:

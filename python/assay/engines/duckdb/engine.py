@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -35,6 +36,9 @@ if TYPE_CHECKING:
 DATABASE_FILE = "assay.duckdb"
 SCHEME = "duckdb"
 CONF = Path(__file__).parent / "conf"
+# Settings that are numbers of threads. DuckDB starts all of them when a database is opened.
+THREADS = ("threads", "worker_threads", "async_threads")
+THREADS_MAX_PER_CPU = 100
 NO_ROWS = pyarrow.table({})
 
 
@@ -115,6 +119,7 @@ class DuckEngine:
     def check_settings(self, product: Product, settings: Mapping[str, str]) -> None:
         """Check settings by opening an empty DuckDB database in memory."""
         del product
+        _refuse_threads(settings)
         try:
             duckdb.connect(":memory:", config=dict(settings)).close()
         except duckdb.Error as error:
@@ -122,6 +127,7 @@ class DuckEngine:
 
     def start(self, place: Place, settings: Mapping[str, str]) -> Instance:
         """Open the DuckDB database file, which is created if it does not exist."""
+        _refuse_threads(settings)
         config: dict[str, str | bool | int | float | list[str]] = {
             **self._facts.settings,
             "temp_directory": str(place.scratch),
@@ -250,6 +256,22 @@ class DuckEngine:
 
 def _script(name: str) -> str:
     return (CONF / name).read_text(encoding="utf-8")
+
+
+def _refuse_threads(settings: Mapping[str, str]) -> None:
+    """Raise `EngineError` for a number of threads that no host can use: opening would not end."""
+    most = THREADS_MAX_PER_CPU * (os.cpu_count() or 1)
+    for name, value in settings.items():
+        if name.lower() not in THREADS:
+            continue
+        with duckdb.connect() as connection:
+            rows = connection.execute(_script("preflight/whole_number.sql"), [value]).fetchall()
+        ((number,),) = rows
+        if number is not None and number > most:
+            raise EngineError(
+                f"{name}={value}: DuckDB starts all threads at once, and this host can use far"
+                f" fewer: the maximum is {most:,}, that is, {THREADS_MAX_PER_CPU} for each CPU."
+            )
 
 
 def _setting_error(error: duckdb.Error, settings: Mapping[str, str]) -> str:

@@ -10,6 +10,7 @@ from assay.engines.oxigraph_server.programs import find_program
 from assay.engines.programs import inherited
 from assay.engines.sparql_family.serving import HOST, Served, serve, serve_again
 from assay.model.errors import suggestion
+from assay.model.units import whole_number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -36,7 +37,7 @@ def options_of(settings: Mapping[str, str]) -> list[str]:
             hint = suggestion(name, list(SETTINGS))
             raise EngineError(f"Oxigraph's server has no setting {name!r}; {hint}")
         if name == TIMEOUT:
-            if not value.isdigit() or int(value) == 0:
+            if not whole_number(value):
                 raise EngineError(f"--set {name}={value}: write a whole number of seconds")
             options += [f"--{name}", value]
         elif value not in {"true", "false"}:

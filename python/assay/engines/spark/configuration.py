@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from assay.engines.contract import EngineError
 from assay.model.errors import suggestion
+from assay.model.units import whole_number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -101,6 +102,7 @@ def spark_settings(settings: Mapping[str, str]) -> dict[str, str]:
 
 def _number(settings: Mapping[str, str], name: str) -> int:
     value = settings.get(name, OF_OURS[name])
-    if not value.isdecimal() or not 1 <= int(value) <= WORKERS_MAX:
+    number = whole_number(value)
+    if number is None or not 1 <= number <= WORKERS_MAX:
         raise EngineError(f"{name}={value}: write a whole number from 1 to {WORKERS_MAX}.")
-    return int(value)
+    return number

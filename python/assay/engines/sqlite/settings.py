@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from assay.engines.contract import EngineError
 from assay.model.errors import suggestion
+from assay.model.units import whole_number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -48,17 +49,20 @@ class Pragma:
             return self._number(word)
         if self.choices[: len(SWITCH)] == SWITCH:
             word = SWITCH_WORDS.get(word, word)
-        if word.isdecimal() and int(word) < len(self.choices):
-            word = self.choices[int(word)]
+        number = whole_number(word)
+        if number is not None and number < len(self.choices):
+            word = self.choices[number]
         return word if word in self.choices else None
 
     def _number(self, word: str) -> str | None:
-        if word.removeprefix("-").isdecimal():
-            return str(int(word))
+        number = whole_number(word.removeprefix("-"))
+        if number is not None:
+            return str(-number if word.startswith("-") else number)
         size = _SIZE.fullmatch(word)
-        if size is None or self.bytes_each is None:
+        count = None if size is None else whole_number(size[1])
+        if size is None or count is None or self.bytes_each is None:
             return None
-        return str(int(size[1]) * SIZES[size[2]] // self.bytes_each)
+        return str(count * SIZES[size[2]] // self.bytes_each)
 
     @property
     def takes(self) -> str:

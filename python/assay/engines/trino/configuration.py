@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from assay.engines.contract import EngineError
 from assay.model.errors import suggestion
+from assay.model.units import whole_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -92,9 +93,10 @@ def workers_of(settings: Mapping[str, str]) -> int:
     Raises `EngineError`.
     """
     value = settings[WORKERS]
-    if not value.isdecimal() or not 0 < int(value) <= WORKERS_MAX:
+    number = whole_number(value)
+    if number is None or not 1 <= number <= WORKERS_MAX:
         raise EngineError(f"{WORKERS}={value}: write a whole number from 1 to {WORKERS_MAX}.")
-    return int(value)
+    return number
 
 
 def heap_mb(settings: Mapping[str, str]) -> int:
@@ -105,7 +107,7 @@ def heap_mb(settings: Mapping[str, str]) -> int:
     match = _HEAP.fullmatch(settings[HEAP].strip())
     megabytes = 0
     if match:
-        megabytes = int(match[1]) * (MB_PER_GB if match[2].upper() == "G" else 1)
+        megabytes = (whole_number(match[1]) or 0) * (MB_PER_GB if match[2].upper() == "G" else 1)
     if megabytes < HEAP_MIN_MB:
         raise EngineError(
             f"{HEAP}={settings[HEAP]}: write the heap size of each node, such as 1GB or 768MB; "

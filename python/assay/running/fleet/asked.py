@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay.engines.contract import SharesSessions
 from assay.model.errors import UsageError
+from assay.model.units import whole_number
 from assay.running.fleet.shares import split
 
 if TYPE_CHECKING:
@@ -28,8 +29,8 @@ PLAIN, ENCRYPTED = "tcp", "tls"
 LOCAL_MAX = 64
 TLS_FILES = ("ca.pem", "cert.pem", "key.pem")
 
-_FLEET = re.compile(r"(?:(?P<count>\d+)@)?(?P<address>(?P<scheme>tcp|tls)://.+)")
-_ENGINE_HOST = re.compile(r"(?P<name>[^\s:,]+)(?::(?P<pids>[1-9]\d*(?:,[1-9]\d*)*))?")
+_FLEET = re.compile(r"(?:(?P<count>\d{1,9})@)?(?P<address>(?P<scheme>tcp|tls)://.+)")
+_ENGINE_HOST = re.compile(r"(?P<name>[^\s:,]+)(?::(?P<pids>[1-9]\d{0,8}(?:,[1-9]\d{0,8})*))?")
 _PLACE = re.compile(r"(?:\[(?P<six>[0-9a-fA-F:]+)\]|(?P<host>[^\[\]:/@\s]+)):(?P<port>\d{1,5})")
 
 
@@ -96,8 +97,8 @@ def parse_fleet(text: str) -> Fleet:
         UsageError: If the text does not have one of these forms.
     """
     if text.isdecimal():
-        hosts = int(text)
-        if not 1 <= hosts <= LOCAL_MAX:
+        hosts = whole_number(text)
+        if hosts is None or not 1 <= hosts <= LOCAL_MAX:
             raise UsageError(
                 f"--fleet {text}: write a number of local agents between 1 and {LOCAL_MAX}"
             )
