@@ -11,6 +11,7 @@ import pytest
 from assay.cli.main import run_command
 from assay.model.errors import UsageError
 from assay.report.csv_text import inert_table
+from assay.running.asked.asking import considered
 from assay.running.asked.understanding import engine_of
 from assay.verbs.preparing.engines import install
 from tests.unit.test_fleet_asked import asked
@@ -71,6 +72,46 @@ def test_data_that_the_disk_has_no_room_for_is_refused_with_both_sizes(workload,
     told = r"needs \S+ TiB at least, and the disk of \S+ has \S+ .iB free: use a smaller scale"
     assert re.search(told, capsys.readouterr().err)
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("engine", "words", "told"),
+    [
+        (
+            "postgresql",
+            "--clients 301",
+            "accepts only 300 (max_connections): add --set",
+        ),
+        (
+            "postgresql",
+            "--clients 298",
+            "298 clients, and Assay needs 3 connections more",
+        ),
+        ("postgresql", "--clients 20 --set MAX_connections=5", "(max_connections): add --set max_"),
+        ("mariadb", "--clients 301", "MariaDB accepts only 300 (max_connections): add"),
+        (
+            "mariadb",
+            "--clients 20 --set max-connections=22",
+            "add --set max_connections=23, or",
+        ),
+        ("mysql", "--clients 301", "MySQL accepts only 300 (max_connections): add"),
+        (
+            "dolt",
+            "--clients 301",
+            "accepts only 300 (listener.max_connections): add",
+        ),
+    ],
+)
+def test_more_clients_than_connections_are_refused(engine, words, told, tmp_path, capsys):
+    given = ["run", "point-select", "--engine", engine, "--time", "1s", "--runs", str(tmp_path)]
+    assert run_command([*given, *words.split()]) == 1
+    assert told in " ".join(capsys.readouterr().err.split())
+    assert not list(tmp_path.iterdir())
+
+
+def test_as_many_clients_as_connections_are_taken():
+    request = asked(**(MIX | {"engine": "postgresql", "clients": 297}))
+    assert considered(request).plan["phases"][0]["arrival"]["clients"] == 297
 
 
 @pytest.mark.parametrize(

@@ -443,3 +443,12 @@ class ChecksSettings(Protocol):
     def check_settings(self, product: Product, settings: Mapping[str, str]) -> None:
         """Raise `EngineError` that names a wrong setting and how to fix it."""
         ...
+
+
+@runtime_checkable
+class LimitsConnections(Protocol):
+    """Interface of servers that, started by Assay, accept a limited number of connections."""
+
+    def connections_limit(self, settings: Mapping[str, str]) -> tuple[str, str]:
+        """Return the name of the setting with the limit, and its value with these settings."""
+        ...

@@ -15,6 +15,7 @@ from assay.engines.dolt.loading import gather_statistics, refuse_words, settle_h
 from assay.engines.dolt.plans import normalised
 from assay.engines.dolt.programs import CONF, find_program, home_of
 from assay.engines.dolt.server import default_settings, is_old, start_server
+from assay.engines.mysql_family.configuration import read_configuration
 from assay.engines.mysql_family.connecting import error_text
 from assay.engines.mysql_family.engine import FamilyEngine
 from assay.engines.mysql_family.statements import file_text
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from assay.engines.facts import EngineFacts
     from assay.engines.loading import ArrowStream
     from assay.model.plan import Plan
+
+MAX_CONNECTIONS = "listener.max_connections"
 
 
 class DoltEngine(FamilyEngine):
@@ -51,6 +54,11 @@ class DoltEngine(FamilyEngine):
         refuse_ours(settings)
         given = default_settings(product.version) | dict(self._facts.settings) | dict(settings)
         find_program(home_of(product)).check(given)
+
+    def connections_limit(self, settings: Mapping[str, str]) -> tuple[str, str]:
+        """Return `listener.max_connections` with its value of `--set` or of `run.cnf`."""
+        given = {**read_configuration(CONF / "run.cnf"), **settings}
+        return MAX_CONNECTIONS, given[MAX_CONNECTIONS]
 
     def start(
         self, product: Product, place: Place, settings: Mapping[str, str], launcher: Launcher

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from assay.model.captured import Counted, ReadLog
     from assay.model.declared import DeclaredColumns
 
+MAX_CONNECTIONS = "max_connections"
+
 
 def default_settings(conf: Path) -> dict[str, str]:
     """Return the settings of an engine's `run.cnf`, and sizes computed from the host's memory."""
@@ -100,6 +102,11 @@ class ConfiguredEngine(FamilyEngine):
         """Have the server's program check the settings without starting a server."""
         refuse_ours(settings)
         self._program(product).check({**self._facts.settings, **settings})
+
+    def connections_limit(self, settings: Mapping[str, str]) -> tuple[str, str]:
+        """Return `max_connections` with its value of `--set` or of `run.cnf`."""
+        given = {canonical(name): value for name, value in settings.items()}
+        return MAX_CONNECTIONS, (read_configuration(self.conf / "run.cnf") | given)[MAX_CONNECTIONS]
 
     def read_logs(self, files: Sequence[Path]) -> ReadLog | None:
         """Read the slow log and the general log."""

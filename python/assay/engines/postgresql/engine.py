@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from assay.model.script import Script
 
 ADMINISTRATION = "assay administration"
+MAX_CONNECTIONS = "max_connections"
 # The source of counters that the watcher of statements reads itself.
 STATEMENTS = "statements"
 # Settings that are shell command lines, which may contain secrets.
@@ -74,6 +75,11 @@ class PostgresEngine(PostgresSchemas):
         """Have the server's program check the settings without starting a server."""
         refuse_ours(settings)
         find_programs(_home(product)).check({**self._facts.settings, **settings})
+
+    def connections_limit(self, settings: Mapping[str, str]) -> tuple[str, str]:
+        """Return `max_connections` with its value of `--set` or of `run.conf`."""
+        given = {name.lower(): value for name, value in settings.items()}
+        return MAX_CONNECTIONS, (read_configuration(CONF / "run.conf") | given)[MAX_CONNECTIONS]
 
     def load_settings(self) -> Mapping[str, str]:
         """Return the settings for loading, from `conf/load.conf`."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from assay.engines.contract import Speaks
 from assay.engines.discovery import find_engine
 from assay.running.asked.asked_run import Asked, language_asked
-from assay.running.asked.checking import check_request
+from assay.running.asked.checking import check_connections, check_request
 from assay.running.asked.obtaining import check_settings, obtained
 from assay.running.asked.preflight import check_tables
 from assay.running.asked.space import check_space
@@ -82,4 +82,5 @@ def considered(request: RunRequest) -> Asked:
     check_writes(asked)
     check_tables(asked)
     asked.facts()
+    check_connections(asked)
     return asked

@@ -8,13 +8,21 @@ from typing import TYPE_CHECKING
 
 from assay import _core
 from assay.engines.checking import OpensFiles
-from assay.engines.contract import Bridged, Engine, HasSessionSettings, Server
+from assay.engines.contract import (
+    Bridged,
+    Engine,
+    HasSessionSettings,
+    LimitsConnections,
+    Server,
+)
 from assay.engines.discovery import EngineFolder, find_engine, find_engines
 from assay.engines.loading import Prepares
 from assay.model.errors import UsageError, suggestion
+from assay.model.units import whole_number
 from assay.probes.contract import Refusing
 from assay.probes.discovery import find_probes
 from assay.running.asked.asked_run import language_asked
+from assay.running.asked.driver_plan import plan_sessions
 from assay.running.asked.order import check_order
 from assay.running.asked.parsing import STATE_HOT, STATE_LOADED
 from assay.running.asked.specified import specified, streams_max
@@ -28,9 +36,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from assay.model.language import Language
+    from assay.running.asked.asked_run import Asked
     from assay.running.asked.request import RunRequest
     from assay.workloads.contract import Workload
 
+# Connections beside the sessions of clients: for administration, counters and lock waits.
+OWN_CONNECTIONS = 3
 # Matches a statement that begins a transaction, after comments.
 BEGINS = re.compile(r"(?i)(?:\s|--[^\n]*\n)*(?:begin|start\s+transaction)\b")
 
@@ -61,6 +72,26 @@ def check_request(
     _check_test(request, workload)
     _check_transactions(request, workload, engine)
     _check_clients(request, workload, engine)
+
+
+def check_connections(asked: Asked) -> None:
+    """Refuse more clients than a server that Assay starts accepts connections.
+
+    Raises:
+        UsageError: If there are too many. The error message has the setting with the limit.
+    """
+    if asked.request.dsn is not None or not isinstance(asked.behaviour, LimitsConnections):
+        return
+    name, value = asked.behaviour.connections_limit(asked.request.engine_settings)
+    # The server's own program refuses a value that is not a number.
+    limit, sessions = whole_number(value), plan_sessions(asked.plan)
+    needed = sessions + OWN_CONNECTIONS
+    if limit is not None and needed > limit:
+        raise UsageError(
+            f"the run has {sessions:,} client{'s' * (sessions > 1)}, and Assay needs "
+            f"{OWN_CONNECTIONS} connections more, but {asked.engine.facts.title} accepts only "
+            f"{limit:,} ({name}): add --set {name}={needed}, or use fewer clients"
+        )
 
 
 def _check_dsn_and_pin(
