@@ -29,9 +29,9 @@ def _processed(
     values = value if isinstance(value, list | tuple) else [value]
     if "" in values:
         long = next((name for name in parameter.opts if name.startswith("--")), None)
-        end = " or remove the option" if long else ""
+        end = " or remove the option" if long and not parameter.required else ""
         raise UsageError(
             f"{long or parameter.metavar or parameter.name.upper()}: the value is empty: write a "
-            f"value{end}; a variable of the shell may not be set"
+            f"value{end}; perhaps a variable of the shell is not set"
         )
     return process(context, value)

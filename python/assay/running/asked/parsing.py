@@ -71,6 +71,8 @@ def read_prepare(files: Sequence[str], folder: Path = Path()) -> dict[str, str]:
 CLIENTS_MAX = 100_000
 # Each snapshot of a device recovers the database once, and the workload runs until the last one.
 COPIES_MAX = 10_000
+# Each stream is planned before the run, which takes some 10 ms.
+STREAMS_MAX = 1_000
 # The driver uses 64-bit seeds, which the record stores as signed numbers.
 SEED_MAX = 2**63 - 1
 # The driver counts nanoseconds, and the passes of a load with 32 bits.
@@ -141,7 +143,7 @@ def duration_s(option: str, text: str) -> float:
     except ValueError as error:
         raise UsageError(f"{option}: {error}; write it like 30s, 1.5m or 200ms") from error
     if 0 < seconds < DURATION_MIN_S:
-        raise UsageError(f"{option} {text}: the minimum is 1 ns, that is, 0.000001ms; or write 0s")
+        raise UsageError(f"{option} {text}: the minimum is 1 ns, that is, 0.000001ms")
     if seconds > DURATION_MAX_S:
         raise UsageError(f"{option} {text}: the maximum is {DURATION_MAX_S:,} s, a year")
     return seconds

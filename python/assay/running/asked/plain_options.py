@@ -17,6 +17,7 @@ from assay.running.asked.parsing import (
     PASSES_MAX,
     SEED_MAX,
     STATEMENTS,
+    STREAMS_MAX,
     TESTS,
     number_of_clients,
 )
@@ -86,7 +87,7 @@ class PlainOptions(BaseModel):
             " specification's minimum].",
             needs=Needs.TEST,
         ),
-        Field(ge=1, le=CLIENTS_MAX),
+        Field(ge=1, le=STREAMS_MAX),
     ] = None
     refresh: Annotated[
         bool,
