@@ -11,8 +11,11 @@ _WORDS = (
 _NAME = re.compile(rf"(?i){_WORDS}")
 # Matches `name=value` with a secret's word anywhere in the name, as in
 # `--set s3_secret_access_key=...`; the value may have spaces, quotes and backslashes like keywords
-# of a DSN.
-_ASSIGNED = re.compile(rf"(?is)([\w.-]*{_WORDS}[\w.-]*)\s*=\s*('(?:\\.|[^'\\])*'|(?:\\.|\S)+)")
+# of a DSN. The first parts look only once at a word of a megabyte that is no name.
+_ASSIGNED = re.compile(
+    r"(?is)(?<![\w.-])(?=[\w.-]*+\s*+=)"
+    rf"([\w.-]*{_WORDS}[\w.-]*+)\s*=\s*('(?:\\.|[^'\\])*'|(?:\\.|\S)+)"
+)
 # Matches up to the last `@`, because an `@` in a password is often not escaped.
 _IN_URL = re.compile(r"(?<=://)([^/@:\s]*):(\S*)@")
 # Matches an address without its scheme, or one that lost a slash as the name of a file. It also
