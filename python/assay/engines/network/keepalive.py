@@ -1,4 +1,4 @@
-"""How the kernel finds out that the host of a server is gone: by probes on a silent connection.
+"""Has the kernel probe silent connections, so that a server whose host is gone is noticed.
 
 A host that lost its power, or a firewall that forgot the connection, sends no end of it. The
 driver's sessions have the same values (`session/connecting.rs`).
