@@ -33,7 +33,9 @@ impl SampledProcess {
 
     /// The process that had a number at a time of `CLOCK_MONOTONIC`: a younger one is another.
     pub fn at(proc_root: &Path, pid: u32, time_ns: i64) -> Self {
-        let asleep_ns = boot_ns() - monotonic_ns();
+        // In this order, a pause between the two readings makes no process younger than it is.
+        let awake_ns = monotonic_ns();
+        let asleep_ns = boot_ns() - awake_ns;
         let process = Self::of(proc_root, pid);
         let is_younger = |started_ns| started_ns > (time_ns + asleep_ns).cast_unsigned();
         if process.started_ns.is_some_and(is_younger) { Self::ended(pid) } else { process }
@@ -113,11 +115,13 @@ pub(super) mod tests {
 
     #[test]
     fn who_started_after_a_record_did_not_cause_it() {
+        const SECOND_NS: i64 = 1_000_000_000;
         let us = std::process::id();
         let root = Path::new("/proc");
         let process = SampledProcess::of(root, us);
         assert_eq!(SampledProcess::at(root, us, monotonic_ns()), process);
-        let before_ns = process.started_ns.unwrap() as i64 - (boot_ns() - monotonic_ns()) - 1;
+        let age_ns = boot_ns() - process.started_ns.unwrap() as i64;
+        let before_ns = monotonic_ns() - age_ns - SECOND_NS;
         assert_eq!(SampledProcess::at(root, us, before_ns), SampledProcess::ended(us));
     }
 }
