@@ -260,7 +260,7 @@ def test_a_view_that_ranks_all_versions_is_tried_as_a_table(
     folder = folder_of(tmp_path, newest=query)
     (folder / "schema").mkdir()
     (folder / "schema" / "tables.sql").write_text(VERSIONS, encoding="utf-8")
-    given = (str(folder), "--engine", "duckdb", "--min-time", "300ms", "--budget", "20s")
+    given = (str(folder), "--engine", "duckdb", "--min-time", "300ms", "--budget", "45s")
     with server_laboratory(server_place) as lab:
         document = diagnosed(lab, *given)
     tried = tried_in(document)["current_versions stored as a table"]

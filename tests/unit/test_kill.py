@@ -43,10 +43,12 @@ def test_children_of_who_gets_the_number_at_the_last_moment_are_left_alone(
         while not (below := live_descendants(stranger.pid)):
             time.sleep(0.01)
         monkeypatch.setattr("assay.running.server.faults.live_descendants", listed_earlier)
-        assert _killed(stranger.pid) == []
-        assert live_descendants(stranger.pid) == below
-        os.kill(below[0].pid, signal.SIGKILL)
+        killed, left = _killed(stranger.pid), live_descendants(stranger.pid)
+        for process in below:
+            os.kill(process.pid, signal.SIGKILL)
         stranger.kill()
+    assert killed == []
+    assert [process.pid for process in left] == [process.pid for process in below]
 
 
 def test_who_has_the_number_of_an_engine_that_ended_is_left_alone() -> None:

@@ -152,6 +152,7 @@ class Series:
         # Until the study has its file, an equal one of another process is known by this digest.
         self._lock(asked_digest(study, self._about))
         directory = None if self.again else self._before(study)
+        is_new = directory is None
         to_do = remaining(study, begun_in(directory) if directory else [])
         if directory is not None:
             self._tell_resumed(directory, study, len(to_do))
@@ -170,8 +171,9 @@ class Series:
             self._ready = prepared(
                 wanted, asked, teller, of_file=self.purpose.of_file and ends is None
             )
-        needs_all = self.purpose.all_engines
-        if (needs_all and self._ready.reasons) or self._ready.refuses_all(wanted):
+        # A study that has runs already is shown, even if no other one can be made.
+        begins_in_vain = is_new and self._ready.refuses_all(wanted)
+        if begins_in_vain or (self.purpose.all_engines and self._ready.reasons):
             raise EngineError(" ".join(self._ready.reasons.values()))
         self.directory = directory.absolute()
         return self.directory
