@@ -29,7 +29,7 @@ const PROBED_AFTER: Duration = Duration::from_secs(20);
 /// The time between probes, and how many of them are not answered before the line is broken.
 const PROBED_EVERY: Duration = Duration::from_secs(10);
 const PROBES: u32 = 3;
-/// What was sent is acknowledged by the peer's host within so many milliseconds, or the line is broken.
+/// Milliseconds after which bytes that the peer's host did not acknowledge end the connection.
 const ACKNOWLEDGED_MS: u32 = 60_000;
 
 /// One place where a server may be.
@@ -163,8 +163,8 @@ pub enum ConnectError {
         /// What is wrong.
         reason: String,
     },
-    /// The server has TLS, by a certificate that sessions cannot take: another client may encrypt the
-    /// same line, so it is not used in the clear without being asked for.
+    /// Sessions do not support the server's certificate. Other clients may encrypt their connections, so
+    /// a session does not go on without TLS unless the DSN asks for that.
     #[error("TLS with {place}: {reason}; sslmode=disable goes without TLS")]
     Certificate {
         /// Where.

@@ -89,7 +89,7 @@ fn by_system_clock(started_ns: u64) -> Option<SystemTime> {
 pub(super) mod tests {
     use super::*;
 
-    /// What procfs shows of a process of a user that started some ticks after boot.
+    /// Writes the procfs files of a process of user `uid` that started `start_ticks` after boot.
     pub fn write(proc_root: &Path, pid: u32, uid: u32, start_ticks: u64) {
         let folder = proc_root.join(pid.to_string());
         fs::create_dir_all(&folder).unwrap();

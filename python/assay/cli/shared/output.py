@@ -32,13 +32,13 @@ def each_warning_once(damaged: Sequence[str]) -> Iterator[None]:
     Args:
         damaged: Sentences on damaged records heard so far. They are printed at the end.
     """
-    told: set[str] = set()
+    printed: set[str] = set()
 
     def is_news(record: logging.LogRecord) -> bool:
         text = record.getMessage()
-        if text in told or (damaged and record.name.startswith(ANALYSIS)):
+        if text in printed or (damaged and record.name.startswith(ANALYSIS)):
             return False
-        told.add(text)
+        printed.add(text)
         return True
 
     # Prints warnings where no handler is installed.

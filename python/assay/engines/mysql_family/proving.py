@@ -145,11 +145,10 @@ class GuardedConnection(pymysql.Connection):  # type: ignore[misc]
 
 
 class _Handler:
-    """Answers a server's requests for a proof by one plugin, and for the password only once.
+    """Answers a server's requests for a proof by one plugin.
 
-    The client library reads requests loosely. So only those that the protocol allows reach it: it
-    would take another packet for the request that was checked, or a key from it instead of the
-    pinned one.
+    The client library accepts more than the protocol allows: a request with more bytes, or a new
+    key in place of the pinned one. So handlers check each request before the library reads it.
     """
 
     plugin: str

@@ -119,7 +119,9 @@ def _unread() -> str:
 
 def _check_trusted(file: str | None) -> None:
     """Raise `EngineError` if the file of trusted certificates cannot be read."""
-    if file is not None and not Path(file).is_file():
+    if file is None:
+        return
+    if not Path(file).is_file():
         raise EngineError(f"{TRUSTED}={file} names no file: name a file of certificates.")
     try:
         _tls(file)

@@ -144,9 +144,7 @@ impl MysqlSession {
         })?;
         self.server = (!self.config.others.is_empty()).then(|| place.to_string());
         self.backend = Some(Backend::Connection(id));
-        for statements in &mut self.states {
-            statements.fill(StatementState::nothing());
-        }
+        self.states.iter_mut().for_each(|statements| statements.fill(StatementState::nothing()));
         Ok(())
     }
 

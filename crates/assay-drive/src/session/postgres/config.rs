@@ -257,7 +257,7 @@ fn spreads(said: &Said) -> Result<bool, ConfigError> {
     }
 }
 
-/// As libpq reads it: blanks around the number, and no limit at 0 or less.
+/// Reads `connect_timeout` as libpq does: it may have blanks around it, and 0 or less means no limit.
 fn timeout(text: Option<&str>) -> Result<Duration, ConfigError> {
     match text.map(|text| text.trim().parse::<i32>()) {
         None => Ok(TIMEOUT),

@@ -184,7 +184,7 @@ fn secured(
     }
     let name = endpoint.name();
     let encrypted = tls::encrypt(&config.tls, &name, line, deadline).map_err(|error| {
-        if error.is_of_kind {
+        if error.is_unsupported {
             let (place, reason) = (endpoint.to_string(), error.reason);
             return ConnectError::Certificate { place, reason };
         }

@@ -22,10 +22,10 @@ use serde::Deserialize;
 use super::connecting::SslMode;
 use super::stream::time_left;
 pub use certificate::{end_point_digest, names_host};
-use verifying::{Verifier, is_of_kind};
+use verifying::{Verifier, is_unsupported};
 
-/// The certificates that sessions take, for errors.
-const KINDS: &str = "; sessions take certificates with keys of RSA (2,048 bits or more), P-256, \
+/// The certificates that sessions support, for errors.
+const SUPPORTED: &str = "; sessions take certificates with keys of RSA (2,048 bits or more), P-256, \
                      P-384 or Ed25519, and verify those of X.509 version 3";
 
 /// How far TLS goes, and whom it trusts.
@@ -125,24 +125,24 @@ impl Policy {
 /// Why a line could not be encrypted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unencrypted {
-    /// What is wrong, and the mend.
+    /// The error, and how to fix it.
     pub reason: String,
-    /// Whether the certificate is of a kind that sessions do not take, and other clients may.
-    pub is_of_kind: bool,
+    /// Whether sessions do not support the server's certificate, which other clients may support.
+    pub is_unsupported: bool,
 }
 
 impl From<String> for Unencrypted {
     fn from(reason: String) -> Self {
-        Self { reason, is_of_kind: false }
+        Self { reason, is_unsupported: false }
     }
 }
 
 impl Unencrypted {
-    fn shaking(error: &io::Error) -> Self {
+    fn in_handshake(error: &io::Error) -> Self {
         let inner = error.get_ref().and_then(|inner| inner.downcast_ref());
-        let is_of_kind = inner.is_some_and(is_of_kind);
-        let more = if is_of_kind { KINDS } else { "" };
-        Self { reason: format!("{error}{more}"), is_of_kind }
+        let is_unsupported = inner.is_some_and(is_unsupported);
+        let more = if is_unsupported { SUPPORTED } else { "" };
+        Self { reason: format!("{error}{more}"), is_unsupported }
     }
 }
 
@@ -162,7 +162,7 @@ pub fn encrypt(
     let mut limited = Limited { line: &encrypted.sock, deadline };
     while encrypted.conn.is_handshaking() {
         let done = encrypted.conn.complete_io(&mut limited);
-        done.map_err(|error| Unencrypted::shaking(&error))?;
+        done.map_err(|error| Unencrypted::in_handshake(&error))?;
     }
     if policy.protocol.is_some() && encrypted.conn.alpn_protocol() != policy.protocol {
         return Err("the server does not agree to speak its protocol over TLS at once"

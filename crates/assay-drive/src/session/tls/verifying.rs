@@ -99,8 +99,8 @@ fn revocations(path: &Path) -> Result<Vec<CertificateRevocationListDer<'static>>
     read.map_err(unreadable)
 }
 
-/// Whether the reason is a kind of certificate that the library does not take, and OpenSSL might.
-pub const fn is_of_kind(error: &Error) -> bool {
+/// Whether the TLS library does not support the server's certificate, which OpenSSL may support.
+pub const fn is_unsupported(error: &Error) -> bool {
     matches!(
         error,
         Error::AlertReceived(AlertDescription::HandshakeFailure)
